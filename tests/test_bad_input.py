@@ -93,7 +93,7 @@ TABLE = [
     # documents
     ("a file that is not there", lambda: verify("release.json"), WRONG, "path of a file that is"),
     ("the same, a path", lambda: verify(Path("none.json")), FileNotFoundError, "none.json"),
-    ("the text of a document", lambda: verify('{"a": 1}'), WRONG, "Release.from_json reads"),
+    ("the text of no document", lambda: verify('{"a": 1}'), WRONG, "must be a riemdp.Release"),
     ("a mean in place of a release", lambda: verify(EYE), WRONG, "must be a riemdp.Release"),
     ("a path for a text", lambda: Release.from_json("r.json"), WRONG, r"Release.load\(path\)"),
     ("a Path for a text", lambda: Release.from_json(Path("r")), WRONG, r"Release.load\(path\)"),

@@ -37,7 +37,7 @@ print(json.dumps(riemdp.private_mean(points, ball, riemdp.GDP(1.0)).to_json()))
 """
 _VERIFY = """
 import json, sys, riemdp
-assert riemdp.verify(riemdp.Release.from_json(sys.stdin.read())).passed
+assert riemdp.verify(sys.stdin.read()).passed
 names = sorted(n for n, m in sys.modules.items() if n.split(".")[0] == "riemdp")
 print(json.dumps([f for n in names if (f := getattr(sys.modules[n], "__file__", None))]))
 """

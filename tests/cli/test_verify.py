@@ -64,7 +64,7 @@ def test_affine_invariant_round_trip(riemdp, matrices, tmp_path, mechanism):
         (("sensitivity",), lambda x: 0.99 * x, "sensitivity"),
         (("tol",), lambda x: 2 * x + 1e-6, "sensitivity"),
         (("proofs", "replace-one"), lambda _: None, "proof"),
-        (("value",), lambda _: [[100.0, 0, 0], [0, 100, 0], [0, 0, 100]], "value"),
+        (("value",), lambda _: [[100.0, 0, 0], [0, 100, 0], [0, 0, 100]], "arithmetic"),
     ],
 )
 def test_tampered(riemdp, release, keys, by, check):

@@ -203,7 +203,6 @@ def test_a_document_whose_tolerance_rounding_may_have_exceeded_does_not_verify()
     old = riemdp.Release.from_json(text.replace(repr(release.tol), repr(1e-3 * release.tol)))
     checks = {check.name: check for check in riemdp.verify(old).checks}
     assert not checks["sensitivity"].passed
-    assert "less than what float64 can certify" in checks["sensitivity"].detail
 
 
 @pytest.mark.parametrize("charge", ["first", "checked"])

@@ -36,6 +36,7 @@ from riemdp import (
 )
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import GaussianCurve, affordable_mu
+from riemdp.release import _check_document
 from riemdp.release._offer import offer, with_draw
 from riemdp.release._run import asked, drawn
 from riemdp.statistics import (
@@ -44,7 +45,6 @@ from riemdp.statistics import (
     HuberMean,
     RefinedMean,
     Summary,
-    _steps,
 )
 
 BALLS = [
@@ -234,7 +234,7 @@ def test_verify_sums_the_weights():
         (lambda d: d["mechanism"].update(sigma=0.9 * d["mechanism"]["sigma"]), "guarantee"),
         (lambda d: d.update(sensitivity=0.5 * d["sensitivity"]), "sensitivity"),
         (lambda d: d.update(n=41), "sensitivity"),
-        (lambda d: d.update(projected=False), "value"),
+        (lambda d: d.update(projected=False), "arithmetic"),
     ],
 )
 def test_a_document_that_was_changed_fails(change, check):
@@ -249,16 +249,16 @@ def test_a_document_that_was_changed_fails(change, check):
 
 def test_values_of_other_processors_are_those_of_the_integers(monkeypatch):
     """Each step a few units in the last place off, as elsewhere; a digit that counts is not."""
-    rng, stepped = np.random.default_rng(5), _steps.stepped
+    rng, stepped = np.random.default_rng(5), _check_document._At.stepped
     for ball in BALLS:
         release = private_median(records(ball), ball, GDP(0.3), generator=seeded())
         for size, expected in ((4e-16, set()), (1e-3, {"arithmetic"})):
 
-            def elsewhere(ball, base, coordinates, size=size):
-                return stepped(ball, base, coordinates + size * rng.normal(size=len(coordinates)))
+            def elsewhere(at, base, coordinates, size=size):
+                return stepped(at, base, coordinates + size * rng.normal(size=len(coordinates)))
 
             with monkeypatch.context() as patch:
-                patch.setattr(_steps, "stepped", elsewhere)
+                patch.setattr(_check_document._At, "stepped", elsewhere)
                 assert failed(release) == expected
 
 

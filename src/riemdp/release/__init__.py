@@ -7,6 +7,7 @@ from riemdp._lazy import lazy_names
 if TYPE_CHECKING:
     from riemdp.release._advise_ball import BallAdvice, RadiusRow, advise_ball
     from riemdp.release._charging import charges_first, is_durable
+    from riemdp.release._check_document import Check
     from riemdp.release._combine import Combination, combine
     from riemdp.release._conformal import ConformalLaplace
     from riemdp.release._denoise import Denoised
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from riemdp.release._search._found import PrivateBall
     from riemdp.release._streams import chunks_of
     from riemdp.release._two_samples import two_sample_test
-    from riemdp.release._verify import Check, Verification, read_checked, verify
+    from riemdp.release._verify import Verification, read_checked, verify
 else:
     __getattr__, __dir__ = lazy_names(
         globals(),
         {
             "_advise_ball": "BallAdvice RadiusRow advise_ball",
+            "_check_document": "Check",
             "_charging": "charges_first is_durable",
             "_combine": "Combination combine",
             "_conformal": "ConformalLaplace",
@@ -62,7 +64,7 @@ else:
             "_search._found": "PrivateBall",
             "_streams": "chunks_of",
             "_two_samples": "two_sample_test",
-            "_verify": "Check Verification read_checked verify",
+            "_verify": "Verification read_checked verify",
         },
     )
 

@@ -14,8 +14,7 @@ import numpy as np
 from riemdp._described import value_rows
 from riemdp._discreet import discreetly
 from riemdp._errors import PublicWarning, RiemdpError, UnsupportedError
-from riemdp.privacy._adjacency import REPLACE_ONE
-from riemdp.statistics import NamedValues
+from riemdp.statistics import NamedValues, ReplaceOne
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -258,7 +257,7 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
     noise = error_of(release)
     rows = [
         *value_rows(release.value),
-        ("guarantee", f"{release.guarantee.under(REPLACE_ONE)}, {who}"),
+        ("guarantee", f"{release.guarantee.under(ReplaceOne.name)}, {who}"),
         ("space", f"{ball.manifold}, {_size(ball)}"),
         ("n", n),
         ("mechanism", f"{release.mechanism.name}, noise scale {release.sigma:.4g}"),

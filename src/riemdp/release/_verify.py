@@ -1,80 +1,26 @@
-"""Recompute a release's guarantee from its public fields."""
+"""Whether the guarantee of a release follows from its document."""
 
 from __future__ import annotations
 
-import math
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from riemdp import _document
 from riemdp._checks import shown
 from riemdp._described import Described
-from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.noise.exact import default_grid
-from riemdp.privacy import product_up
-from riemdp.release._container import ContainerError
-from riemdp.release._offer import exact_draw
-from riemdp.release._release import Release
-from riemdp.release._rounded_value import value_again
-from riemdp.release._search._replay import search_problem
-from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
-from riemdp.release._shares import number_of_answers, ways
-from riemdp.release._shrink import shrinkage
-from riemdp.statistics import ReplaceOne
+from riemdp.release._check_document import Check, check_document, check_release, names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from riemdp.release._group_releases import PrivateMeans
+    from riemdp.release._release import Release
 
-    from riemdp.noise.exact import Rounded
-    from riemdp.release._search._steps import Search
-
-#: A release is calibrated to the last digit that one processor computes; on another one that digit
-#: may differ. Far less than the errors that are allowed for in every integral.
-_ELSEWHERE = 1.0 - 1e-13
-
-
-#: Difference of a value that is computed again from the same integers, see
-#: :meth:`Manifold.coincide`.
-_SAME = 1e-12
-#: The same of several answers: each step starts from the point that the one before computed, and on
-#: curved spaces multiplies the differences of processors by how fast geodesics spread.
-_SAME_AFTER_STEPS = 1e-7
-
-#: What computing something again may raise.
-_FAILED = (RiemdpError, ArithmeticError, np.linalg.LinAlgError)
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was recomputed.
-
-    Attributes
-    ----------
-    name : str
-        What was checked.
-    passed : bool
-        Whether it holds.
-    detail : str
-        The numbers, all public.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> release = riemdp.private_mean(np.full((500, 2), 0.3), ball, riemdp.GDP(1.0))
-    >>> check = riemdp.verify(release).checks[0]
-    >>> check.name, check.passed
-    ('mechanism', True)
-    """
-
-    name: str
-    passed: bool
-    detail: str
+#: Keys of a document that name parts.
+_PARTS = ("guarantee", "statistic", "neighbours", "manifold", "mechanism")
 
 
 @dataclass(frozen=True)
@@ -114,27 +60,31 @@ class Verification(Described):
 
 @with_advice
 @work("verify")
-def verify(release: Release | str | Path) -> Verification:
-    """Recompute the guarantee of a release from its ball, n, mechanism and scale.
+def verify(release: Release | PrivateMeans | dict[str, Any] | str | Path) -> Verification:
+    """Recompute the guarantee of a release from the names and public numbers of its document.
 
     It cannot tell that the value was really drawn this way, nor that the ball and the budget were
     chosen without looking at the data, nor that what counts as a person is all of a person's
-    records: for that one has to trust who ran it. ``reason`` is free text and not checked.
+    records: for that one has to trust who ran it. Some keys of a document are stated and not
+    checked, such as ``reason`` and ``expected_distance``.
 
     Parameters
     ----------
-    release : Release, str or Path
-        A release, or the path of the file that :meth:`Release.save` wrote; the arrays beside a
-        certificate are then held against it, in the check ``container``.
+    release : Release, PrivateMeans, dict, str or Path
+        A release, its document as a dict or as text, or the path of the file that
+        :meth:`Release.save` wrote; the arrays beside a certificate are then held against it, in the
+        check ``container``.
 
     Returns
     -------
     Verification
+        Of releases of groups the checks of each are named by the group.
 
     Raises
     ------
     InvalidParameterError
-        If ``release`` is neither, or the file holds no release; also a text that names no file.
+        If ``release`` is none of these, or the file holds no release; also a text that names no
+        file.
     OSError
         If the file cannot be opened.
 
@@ -148,47 +98,58 @@ def verify(release: Release | str | Path) -> Verification:
     >>> riemdp.verify(release).passed
     True
     """
-    if isinstance(release, Path) or (isinstance(release, str) and _is_file(release)):
-        read, container = read_checked(Path(release))
-        return Verification(container if read is None else (*container, *verify(read).checks))
-    if not isinstance(release, Release):
+    beside: tuple[Check, ...] = ()
+    document: Any = release
+    if isinstance(release, str) and release.lstrip().startswith("{"):
+        document = _loaded(release)
+    elif isinstance(release, Path) or (isinstance(release, str) and _is_file(release)):
+        document, beside = _opened(Path(release))
+        if document is None:
+            return Verification(beside)
+    elif hasattr(release, "to_json") and not isinstance(release, type):
+        try:
+            document = _written(release)
+        except RiemdpError:  # of a part of another package, or of another ball, there is none
+            return Verification(_foreign(release))
+        if _is_foreign(document):
+            return Verification(_foreign(release))
+    if not (isinstance(document, dict) and "format" in document):
         raise InvalidParameterError(
-            f"release must be a riemdp.Release or the path of a file that is there, got "
-            f"{shown(release)}; Release.from_json reads the text of one"
+            "release must be a riemdp.Release, its document or the path of a file that is there, "
+            f"got {shown(release)}"
         )
-    return Verification(tuple(_checks(release)))
+    return Verification((*beside, *check_document(document, _checks_of_one)))
 
 
-def _checks(release: Release) -> Iterator[Check]:
-    """Yield what is recomputed, one after the other."""
-    foreign = release.mechanism.foreign_to(release._answers)
-    yield Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
-    yield from _guarantee(release)
-    if (search := release.search) is not None:
-        yield _check("search", lambda: _search(release, search))
-    yield _check("error", lambda: _error(release))
-    yield _check("value", lambda: _value(release))
-    if (drawn := release._on_grid) is not None:
-        yield _check("arithmetic", lambda: _arithmetic(release, drawn))
-    if release.shrunk:
-        yield _check("shrinkage", lambda: _shrunk(release))
-    known = ", ".join(dict.fromkeys(map(str, release.known_proofs().values())))
-    yield Check("proof", not release.doubt, release.doubt or known)
-    said = "secure generator" if release.private else "seeded by the caller: NOT private"
-    yield Check("randomness", release.private != release.reproducible, said)
+def _written(release: Any) -> Any:
+    """Return the document of a release, or of releases of groups."""
+    if hasattr(release, "_document"):
+        return release._document()
+    return _document.load(release.to_json())
 
 
-def _check(name: str, computed: Callable[[], tuple[bool, str]]) -> Check:
-    """Return what is computed as a check: what fails does not hold."""
+def _loaded(text: str) -> Any:
     try:
-        return Check(name, *computed())
-    except _FAILED as error:
-        return Check(name, False, _said(error))
+        return _document.load(text)
+    except RiemdpError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InvalidParameterError(f"this is not a release ({type(error).__name__})") from None
 
 
-def _said(error: Exception) -> str:
-    kind = type(error).__name__
-    return str(error) if isinstance(error, RiemdpError) else f"it leaves float64 ({kind})"
+def _opened(path: Path) -> tuple[Any, tuple[Check, ...]]:
+    """Return the document in a file, and the check of the arrays beside it, if there are any."""
+    from riemdp.release._container import ContainerError, read_document
+
+    try:
+        document, container = read_document(path)
+    except ContainerError as error:
+        return None, (Check("container", False, str(error)),)
+    except RiemdpError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InvalidParameterError(f"this is not a release ({type(error).__name__})") from None
+    return document, () if container is None else (Check("container", True, container),)
 
 
 def _is_file(text: str) -> bool:
@@ -196,6 +157,37 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # too long for a name, or with a null character
         return False
+
+
+def _checks_of_one(document: Any) -> tuple[Check, ...]:
+    """Return the checks of one release.
+
+    A document with a part of another package, whose claims are that package's, or of a draw without
+    integers is read by the classes of its parts.
+    """
+    if not _is_foreign(document):
+        return check_release(document)
+    from riemdp.release._release import Release
+
+    return _foreign(Release.from_json(json.dumps(document)))
+
+
+def _is_foreign(document: Any) -> bool:
+    if not isinstance(document, dict):
+        return False
+    parts = (document.get(key) for key in _PARTS)
+    names = {name for part in parts for name in names_in(part)}
+    other = any("." in name for name in names) or "point-statistic" in names
+    proofs = document.get("proofs")
+    rounds = document.get("numerical_delta") is None and "exact mean" not in (proofs or {})
+    inexact = "rounded" not in document or rounds
+    return other or inexact or document.get("format") == "riemdp-release/1"
+
+
+def _foreign(release: Any) -> tuple[Check, ...]:
+    from riemdp.release._verify_foreign import checks_of
+
+    return tuple(checks_of(release))
 
 
 def read_checked(path: Path) -> tuple[Release | None, tuple[Check, ...]]:
@@ -219,137 +211,11 @@ def read_checked(path: Path) -> tuple[Release | None, tuple[Check, ...]]:
     OSError
         If the file cannot be opened.
     """
+    from riemdp.release._container import ContainerError
+    from riemdp.release._release import Release
+
     try:
         release, container = Release.load_with_container(path)
     except ContainerError as error:
         return None, (Check("container", False, str(error)),)
     return release, () if container is None else (Check("container", True, container),)
-
-
-def _value(release: Release) -> tuple[bool, str]:
-    """One point of the range, or of the whole space if the draw was not projected."""
-    statistic, range_ = release.statistic, release.statistic.range(release.ball)
-    one = release.raw.shape == range_.manifold.point_shape
-    if statistic.steps != 1 and release.projected != statistic.projects:
-        said = "are always projected" if statistic.projects else "are never projected"
-        return False, f"draws of the {statistic.name} {said}"
-    if not release.projected:
-        said = f"one point of {range_.manifold}, not projected onto the ball"
-    elif range_ == release.ball:
-        said = "one point of the public ball"
-    else:
-        said = f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}"
-    if not bool(np.isfinite(release.raw).all()):
-        return False, "it is not finite"
-    kept = release.projected or statistic.keeps_range
-    return one and (not kept or bool(range_.contains(release.raw))), said
-
-
-def _arithmetic(release: Release, drawn: Rounded) -> tuple[bool, str]:
-    """Value from the integers, which a release without allowance for arithmetic has."""
-    exact_draw(release.mechanism, release._answers)
-    if drawn.grid != (grid := default_grid(release.mechanism.sigma)):
-        return False, f"the grid is 2^-{drawn.grid}, noise of this scale is drawn on 2^-{grid}"
-    h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
-    value, range_ = value_again(release, h), release.statistic.range(release.ball)
-    digits = _SAME if release.statistic.steps == 1 else _SAME_AFTER_STEPS
-    if value.shape != release.raw.shape or not bool(
-        range_.manifold.coincide(range_.center, release.raw, value, digits)
-    ):
-        return False, "the value is not that of the integers"
-    return True, (
-        f"the value is that of {len(drawn.integers)} integers on the grid 2^{-drawn.grid}; "
-        f"numerical delta {release.numerical_delta}"
-    )
-
-
-def _shrunk(release: Release) -> tuple[bool, str]:
-    """Whether a release that is said to be shrunk can be; with integers its value says so too."""
-    if release.statistic.steps != 1 or (release.rounded is None and release.projected):
-        return False, "a draw of several answers, or one projected in float64, cannot be shrunk"
-    h = shrinkage(release.mechanism, release._answers)
-    return True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"
-
-
-def _guarantee(release: Release) -> tuple[Check, Check]:
-    """Sensitivity from ball and n, guarantee from sensitivity and scale."""
-    try:
-        steps = number_of_answers(release.statistic)  # before anything works through them
-        sensitivity = _sensitivity(release)
-        satisfied = _satisfied(release, sensitivity, steps)
-    except _FAILED as error:
-        return (
-            Check("sensitivity", False, _said(error)),
-            Check("guarantee", False, "no sensitivity to compute it from"),
-        )
-    n = "n private" if release.n is None else f"n = {release.n}"
-    times = "" if steps == 1 else f", {steps} times"
-    return (
-        Check(
-            "sensitivity",
-            math.isclose(sensitivity, release.sensitivity, rel_tol=1e-9),
-            f"{release.neighbours.title}, {n}: stated {release.sensitivity:.9g}, "
-            f"recomputed {sensitivity:.9g} for the {release.statistic.name}",
-        ),
-        Check(
-            "guarantee",
-            satisfied,
-            f"{release.budget!r} from sigma = {release.mechanism.sigma:.9g}{times}",
-        ),
-    )
-
-
-def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:
-    """Whether one of the ways to pay for all answers suffices."""
-    mechanism, statistic = release.mechanism, release.statistic
-    return any(
-        mechanism.satisfies(product_up(sensitivity, weight) * digits, part)
-        for weight, part in ways(type(mechanism), statistic, steps, release.budget)
-        for digits in (1.0, _ELSEWHERE)
-    )
-
-
-def _sensitivity(release: Release) -> float:
-    """Compute the sensitivity again, for the tolerance that is stated.
-
-    One that rounding may have exceeded, which earlier versions allowed, is refused.
-    """
-    statistic, ball, metric = release.statistic, release.ball, release.mechanism.metric
-    tol = release.tol
-    if not 0.0 <= tol < math.inf:
-        raise InvalidParameterError(f"tol must be finite and at least 0, got {tol}")
-    exact = exact_sensitivity(statistic, ball, release.n, release.neighbours, metric)
-    rounding = statistic.rounding(ball)
-    if tol < rounding:
-        raise InvalidParameterError(
-            f"tol = {tol:.3g} is less than what float64 can certify in this ball, {rounding:.3g}: "
-            "the value may depend on one record by more than the stated sensitivity"
-        )
-    return with_tolerance(statistic, ball, metric, exact, tol)
-
-
-def _search(release: Release, search: Search) -> tuple[bool, str]:
-    """Compute the steps of a search again, each from public numbers and the answers before it."""
-    if release.n != search.n or release.neighbours != ReplaceOne():
-        problem = "it was made in other records, or for another relation"
-    else:
-        problem = search_problem(search, release.ball, release.guarantee)
-    steps = ", ".join(step.label for step in search.steps)
-    said = f"{steps}; with {search.release!r} for the release within {search.budget!r}"
-    return not problem, problem or said
-
-
-def _error(release: Release) -> tuple[bool, str]:
-    """Error law from the mechanism."""
-    try:
-        derived = (release.expected_distance, release.error_quantile(0.95))
-    except UnsupportedError as error:
-        return release.stated_error in (None, (None, None)), f"none is known: {error}"
-    distance, quantile = release.stated_error or derived
-    if distance is None or quantile is None:
-        return False, "none is stated, but the mechanism has one"
-    same = math.isclose(distance, derived[0], rel_tol=1e-9)
-    return same and math.isclose(quantile, derived[1], rel_tol=1e-9), (
-        f"expected distance stated {distance:.9g}, recomputed {derived[0]:.9g}; "
-        f"95 % quantile stated {quantile:.9g}, recomputed {derived[1]:.9g}"
-    )

@@ -24,7 +24,8 @@ from riemdp import (
     verify,
 )
 from riemdp.privacy import bounded_range
-from riemdp.release._search._replay import replay
+from riemdp.release._check_document import SearchReceipt
+from riemdp.release._search._document import search_to_dict
 from riemdp.release._search._steps import centre_offer
 from riemdp.statistics import Groups
 
@@ -34,8 +35,9 @@ def failed(release):
 
 
 def test_the_schedule_follows_from_the_receipt(found):
-    outcome = replay(found.search)
-    assert (outcome.reason, outcome.ball) == (found.reason, found.ball)
+    search = replace(found.search, release=found.left)
+    receipt = SearchReceipt(search_to_dict(search), found.ball.manifold, found.n, found.budget)
+    assert receipt.found() == found.ball
 
 
 @pytest.mark.parametrize(
@@ -154,11 +156,10 @@ def test_another_budget_ball_or_size_is_found(release):
         replace(search, budget=GDP(1.1)),
         replace(search, budget=PureDP(1.0)),
         replace(search, release=GDP(search.release.mu * 1.0001)),
-        replace(search, release=None),
-        replace(search, n=601),
         replace(search, ball=Ball(Euclidean(2), np.zeros(2), 1.01)),
     ):
         assert "search" in failed(replace(release, search=other))
+    assert failed(replace(release, search=replace(search, release=None))) == ["document"]
     for other in (
         replace(release, guarantee=GDP(0.9)),
         replace(release, guarantee=GDP(1.1)),
@@ -174,7 +175,7 @@ def test_a_search_is_about_its_records_and_one_relation(release):
         assert "search" in failed(replace(release, n=records))
     # one record of one: the sensitivity is the same, and what the search costs is not known
     changed = replace(release, neighbours=Groups(1), stated_proofs=None)
-    assert failed(changed) == ["search"]
+    assert "search" in failed(changed)
 
 
 def test_a_lesser_share_may_be_released(release):

@@ -1,0 +1,209 @@
+"""Recompute the guarantee of a release that a part of another package is in, by its class.
+
+Documents of this library's own parts are checked by :mod:`riemdp.release._check_document` instead;
+so are searches here. Also releases in float64, without integers, are checked here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp.noise.exact import default_grid
+from riemdp.privacy import product_up
+from riemdp.release._check_document import Check, SearchReceipt
+from riemdp.release._offer import exact_draw
+from riemdp.release._release import Release
+from riemdp.release._rounded_value import value_again
+from riemdp.release._search._document import search_to_dict
+from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
+from riemdp.release._shares import number_of_answers, ways
+from riemdp.release._shrink import shrinkage
+from riemdp.statistics import ReplaceOne
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from riemdp.noise.exact import Rounded
+    from riemdp.release._search._steps import Search
+
+#: A release is calibrated to the last digit that one processor computes; on another one that digit
+#: may differ. Far less than the errors that are allowed for in every integral.
+_ELSEWHERE = 1.0 - 1e-13
+
+
+#: Difference of a value that is computed again from the same integers, see
+#: :meth:`Manifold.coincide`.
+_SAME = 1e-12
+#: The same of several answers: each step starts from the point that the one before computed, and on
+#: curved spaces multiplies the differences of processors by how fast geodesics spread.
+_SAME_AFTER_STEPS = 1e-7
+
+#: What computing something again may raise.
+_FAILED = (RiemdpError, ArithmeticError, np.linalg.LinAlgError)
+
+
+def checks_of(release: Release) -> Iterator[Check]:
+    """Yield what is recomputed, one after the other."""
+    foreign = release.mechanism.foreign_to(release._answers)
+    yield Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
+    yield from _guarantee(release)
+    if (search := release.search) is not None:
+        yield _check("search", lambda: _search(release, search))
+    yield _check("error", lambda: _error(release))
+    yield _check("value", lambda: _value(release))
+    if (drawn := release._on_grid) is not None:
+        yield _check("arithmetic", lambda: _arithmetic(release, drawn))
+    if release.shrunk:
+        yield _check("shrinkage", lambda: _shrunk(release))
+    known = ", ".join(dict.fromkeys(map(str, release.known_proofs().values())))
+    yield Check("proof", not release.doubt, release.doubt or known)
+    said = "secure generator" if release.private else "seeded by the caller: NOT private"
+    yield Check("randomness", release.private != release.reproducible, said)
+
+
+def _check(name: str, computed: Callable[[], tuple[bool, str]]) -> Check:
+    """Return what is computed as a check: what fails does not hold."""
+    try:
+        return Check(name, *computed())
+    except _FAILED as error:
+        return Check(name, False, _said(error))
+
+
+def _said(error: Exception) -> str:
+    kind = type(error).__name__
+    return str(error) if isinstance(error, RiemdpError) else f"it leaves float64 ({kind})"
+
+
+def _value(release: Release) -> tuple[bool, str]:
+    """One point of the range, or of the whole space if the draw was not projected."""
+    statistic, range_ = release.statistic, release.statistic.range(release.ball)
+    one = release.raw.shape == range_.manifold.point_shape
+    if statistic.steps != 1 and release.projected != statistic.projects:
+        said = "are always projected" if statistic.projects else "are never projected"
+        return False, f"draws of the {statistic.name} {said}"
+    if not release.projected:
+        said = f"one point of {range_.manifold}, not projected onto the ball"
+    elif range_ == release.ball:
+        said = "one point of the public ball"
+    else:
+        said = f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}"
+    if not bool(np.isfinite(release.raw).all()):
+        return False, "it is not finite"
+    kept = release.projected or statistic.keeps_range
+    return one and (not kept or bool(range_.contains(release.raw))), said
+
+
+def _arithmetic(release: Release, drawn: Rounded) -> tuple[bool, str]:
+    """Value from the integers, which a release without allowance for arithmetic has."""
+    exact_draw(release.mechanism, release._answers)
+    if drawn.grid != (grid := default_grid(release.mechanism.sigma)):
+        return False, f"the grid is 2^-{drawn.grid}, noise of this scale is drawn on 2^-{grid}"
+    h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
+    value, range_ = value_again(release, h), release.statistic.range(release.ball)
+    digits = _SAME if release.statistic.steps == 1 else _SAME_AFTER_STEPS
+    if value.shape != release.raw.shape or not bool(
+        range_.manifold.coincide(range_.center, release.raw, value, digits)
+    ):
+        return False, "the value is not that of the integers"
+    return True, (
+        f"the value is that of {len(drawn.integers)} integers on the grid 2^{-drawn.grid}; "
+        f"numerical delta {release.numerical_delta}"
+    )
+
+
+def _shrunk(release: Release) -> tuple[bool, str]:
+    """Whether a release that is said to be shrunk can be; with integers its value says so too."""
+    if release.statistic.steps != 1 or (release.rounded is None and release.projected):
+        return False, "a draw of several answers, or one projected in float64, cannot be shrunk"
+    h = shrinkage(release.mechanism, release._answers)
+    return True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"
+
+
+def _guarantee(release: Release) -> tuple[Check, Check]:
+    """Sensitivity from ball and n, guarantee from sensitivity and scale."""
+    try:
+        steps = number_of_answers(release.statistic)  # before anything works through them
+        sensitivity = _sensitivity(release)
+        satisfied = _satisfied(release, sensitivity, steps)
+    except _FAILED as error:
+        return (
+            Check("sensitivity", False, _said(error)),
+            Check("guarantee", False, "no sensitivity to compute it from"),
+        )
+    n = "n private" if release.n is None else f"n = {release.n}"
+    times = "" if steps == 1 else f", {steps} times"
+    return (
+        Check(
+            "sensitivity",
+            math.isclose(sensitivity, release.sensitivity, rel_tol=1e-9),
+            f"{release.neighbours.title}, {n}: stated {release.sensitivity:.9g}, "
+            f"recomputed {sensitivity:.9g} for the {release.statistic.name}",
+        ),
+        Check(
+            "guarantee",
+            satisfied,
+            f"{release.budget!r} from sigma = {release.mechanism.sigma:.9g}{times}",
+        ),
+    )
+
+
+def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:
+    """Whether one of the ways to pay for all answers suffices."""
+    mechanism, statistic = release.mechanism, release.statistic
+    return any(
+        mechanism.satisfies(product_up(sensitivity, weight) * digits, part)
+        for weight, part in ways(type(mechanism), statistic, steps, release.budget)
+        for digits in (1.0, _ELSEWHERE)
+    )
+
+
+def _sensitivity(release: Release) -> float:
+    """Compute the sensitivity again, for the tolerance that is stated.
+
+    One that rounding may have exceeded, which earlier versions allowed, is refused.
+    """
+    statistic, ball, metric = release.statistic, release.ball, release.mechanism.metric
+    tol = release.tol
+    if not 0.0 <= tol < math.inf:
+        raise InvalidParameterError(f"tol must be finite and at least 0, got {tol}")
+    exact = exact_sensitivity(statistic, ball, release.n, release.neighbours, metric)
+    rounding = statistic.rounding(ball)
+    if tol < rounding:
+        raise InvalidParameterError(
+            f"tol = {tol:.3g} is less than what float64 can certify in this ball, {rounding:.3g}: "
+            "the value may depend on one record by more than the stated sensitivity"
+        )
+    return with_tolerance(statistic, ball, metric, exact, tol)
+
+
+def _search(release: Release, search: Search) -> tuple[bool, str]:
+    """Compute the steps of a search again, each from public numbers and the answers before it."""
+    if release.n != search.n or release.neighbours != ReplaceOne():
+        return False, "it was made in other records, or for another relation"
+    receipt = SearchReceipt(
+        search_to_dict(search), release.ball.manifold, search.n, release.guarantee
+    )
+    if not receipt.led_to(release.ball):
+        return False, "the ball of the release is not the one that was found"
+    steps = ", ".join(step.label for step in search.steps)
+    return True, f"{steps}; with {search.release!r} for the release within {search.budget!r}"
+
+
+def _error(release: Release) -> tuple[bool, str]:
+    """Error law from the mechanism."""
+    try:
+        derived = (release.expected_distance, release.error_quantile(0.95))
+    except UnsupportedError as error:
+        return release.stated_error in (None, (None, None)), f"none is known: {error}"
+    distance, quantile = release.stated_error or derived
+    if distance is None or quantile is None:
+        return False, "none is stated, but the mechanism has one"
+    same = math.isclose(distance, derived[0], rel_tol=1e-9)
+    return same and math.isclose(quantile, derived[1], rel_tol=1e-9), (
+        f"expected distance stated {distance:.9g}, recomputed {derived[0]:.9g}; "
+        f"95 % quantile stated {quantile:.9g}, recomputed {derived[1]:.9g}"
+    )

@@ -1,0 +1,286 @@
+"""Stored documents of every kind of release, checked from names and public numbers alone."""
+
+import copy
+import json
+import lzma
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import riemdp
+from riemdp._part import registered
+from riemdp.release import _check_document
+from riemdp.release._check_document import FOLLOWED, STATED, check_document, check_release
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+with lzma.open(DATA / "golden.json.xz", "rt", encoding="utf-8") as file:
+    DOCUMENTS = json.load(file)["documents"]
+#: Of a mechanism without exact draws: their values are of no integers.
+WITHOUT_INTEGERS = [name for name in DOCUMENTS if "generalized-gaussian" in name]
+OWN = [name for name in DOCUMENTS if name not in WITHOUT_INTEGERS]
+#: Answers are vectors, about whose centre no number here is computed.
+VECTORS = {
+    "moments",
+    "class-moments",
+    "tangent-regression",
+    "directional-moments",
+    "mean-rotation",
+    "procrustes-mean",
+    "counted-sum",
+    "direct-variance",
+    "variance",
+    "counted-variance",
+    "recentred",
+    "counted-recentred",
+}
+#: The value may not follow an integer, or a length.
+SEVERAL = {
+    "refined-mean",
+    "geometric-median",
+    "huber-mean",
+    "recentred",
+    "variance",
+    "counted-steps",
+    "counted-recentred",
+    "counted-variance",
+    "weighted-mean",
+}
+
+
+def releases(document):
+    return document.get("releases", [document])
+
+
+def sample():
+    """Return one document a statistic and adjacency, and one a budget, space or noise."""
+    found = {}
+    for name in OWN:
+        for one in releases(DOCUMENTS[name]):
+            statistic = one["statistic"]
+            inner = statistic.get("statistic") or statistic.get("moments") or {}
+            noise = one["mechanism"]["type"]
+            for key in (
+                (statistic["type"], inner.get("type"), one["neighbours"]["type"]),
+                ("groups" in name, "search" in one),
+                (one["guarantee"]["type"], noise),
+                (one["manifold"]["type"], noise.startswith("riemannian")),
+            ):
+                found.setdefault(key, name)
+    return list(dict.fromkeys(found.values()))
+
+
+def failed(document):
+    return [check.name for check in check_document(document) if not check.passed]
+
+
+def leaves(value, path=()):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    elif isinstance(value, list) and value:
+        for place, inner in enumerate(value):
+            yield from leaves(inner, (*path, place))
+    else:
+        yield path, value
+
+
+def edits(value):
+    """Return other values for a leaf, beyond what rounding explains."""
+    if isinstance(value, bool):
+        return [not value, int(value)]
+    if isinstance(value, int):
+        few = abs(value) < 10**6
+        return (
+            [value + 1, value - 1] if few else [value + abs(value) // 100, value // 2, str(value)]
+        )
+    if isinstance(value, float):
+        step = 0.01 * max(abs(value), 0.1)
+        return [value + step, value - step, None]
+    if isinstance(value, str):
+        others = "replace-point", "tangent-laplace", "Euclidean", "moments", "PureDP"
+        return [f"{value}x", 1, *(other for other in others if other != value)]
+    return [1, "x"]
+
+
+def changed(document, path, value):
+    found = copy.deepcopy(document)
+    place = found
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return found
+
+
+def may_pass(path, release, value):
+    """Whether an edit may pass, by the lists of what is stated or followed."""
+    keys = [key for key in path if isinstance(key, str)]
+    statistic, last = release["statistic"]["type"], keys[-1]
+    noise = release["neighbours"]
+    if keys[0] in ("reason", "private", "expected_distance", "error_quantile_95", "projected"):
+        return isinstance(value, (str, bool, float, type(None)))
+    if keys[0] == "versions":
+        return isinstance(value, str)
+    if last in ("classes", "low", "high", "design"):
+        return True
+    if keys == ["n"]:
+        return statistic.startswith("weighted")
+    if keys[0] == "ball":
+        product = "radii" in release["ball"]
+        return (last == "center" and statistic in VECTORS) or (
+            last in ("radius", "radii") and (product or release["ball"]["radius"] == "infinity")
+        )
+    if keys[0] == "rounded":
+        flat = release["manifold"].get("dim") == 1
+        return statistic in SEVERAL or flat
+    if keys[0] == "statistic":
+        names = "alpha", "threshold", "clip", "eta", "last", "warm_share", "weight"
+        return last in names and statistic in SEVERAL
+    if keys[0] == "neighbours":
+        return last == "contribution" and noise["contribution"] > 1
+    if keys[0] == "guarantee":
+        return (release["guarantee"]["type"], last) in {("MeanCDP", "mu"), ("ZCDP", "xi")}
+    return keys == ["search", "rounds"]
+
+
+@pytest.mark.fast(40)
+@pytest.mark.parametrize("name", [*sample()[:40], *(n for n in OWN if n not in sample()[:40])])
+def test_a_stored_document_verifies(name):
+    assert failed(DOCUMENTS[name]) == []
+
+
+@pytest.mark.parametrize("name", WITHOUT_INTEGERS)
+def test_a_draw_without_integers_is_checked_by_its_class(name):
+    document = DOCUMENTS[name]
+    assert "rounded" not in document
+    assert riemdp.verify(document).passed
+    assert failed(document) == ["document"]
+
+
+@pytest.mark.fast(5)
+@pytest.mark.parametrize("name", sample())
+def test_every_edit_of_a_recomputed_number_fails(name):
+    document = DOCUMENTS[name]
+    tried = 0
+    for path, value in leaves(document):
+        place = path[2:] if path[0] == "releases" else path
+        release = document["releases"][path[1]] if path[0] == "releases" else document
+        for other in edits(value):
+            tried += 1
+            if not failed(changed(document, path, other)):
+                stated = path[0] == "names" or (
+                    "statistic" in release and may_pass(place, release, other)
+                )
+                assert stated, (path, value, other)
+    assert tried > 40
+
+
+@pytest.mark.parametrize("name", ["mean/S2/auto", "groups/R3/add-remove/GDP", "found/R3/moments"])
+def test_keys_that_are_missing_or_unknown_fail(name):
+    def places(value, path=()):
+        if isinstance(value, dict):
+            yield path
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(inner, (dict, list)):
+                yield from places(inner, (*path, key))
+
+    document = DOCUMENTS[name]
+    for path in places(document):
+        more = copy.deepcopy(document)
+        place = more
+        for key in path:
+            place = place[key]
+        place["more"] = "docs/proofs/index.md"
+        assert failed(more), path
+        for key in list(place):
+            if key in ("more", "versions", "projected") or path[-1:] == ("versions",):
+                continue
+            less = copy.deepcopy(document)
+            place = less
+            for step in path:
+                place = place[step]
+            del place[key]
+            assert failed(less), (path, key)
+
+
+def test_a_wrong_formula_would_be_seen(monkeypatch):
+    """Control: a sensitivity, a cost or a value that is one per cent off fails every document."""
+    exact, within, number = (
+        _check_document._sensitivity, _check_document._is_within, _check_document._coordinates
+    )  # fmt: skip
+    names = sample()[:40]
+    for attribute, wrong, check in (
+        ("_sensitivity", lambda *a: 1.01 * exact(*a), "sensitivity"),
+        ("_is_within", lambda a, b, c, d, e: within(a, b, c, 1.01 * d, e), "guarantee"),
+        ("_is_within", lambda a, b, c, d, e: within(a, b, c, 0.99 * d, e), "guarantee"),
+        ("_coordinates", lambda *a: 0.7 * number(*a), "arithmetic"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(_check_document, attribute, wrong)
+            for name in names:
+                for one in releases(DOCUMENTS[name]):
+                    found = {each.name for each in check_release(one) if not each.passed}
+                    assert check in found, (name, attribute)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+@pytest.mark.parametrize(
+    "space",
+    [
+        riemdp.Euclidean(1),
+        riemdp.Euclidean(5),
+        riemdp.Sphere(1),
+        riemdp.Sphere(2),
+        riemdp.Sphere(7, curvature=4.0),
+        riemdp.Hyperbolic(2),
+        riemdp.Hyperbolic(6, curvature=-0.5),
+        riemdp.SPDAffineInvariant(2),
+        riemdp.SPDAffineInvariant(3),
+        riemdp.Rotations(),
+        riemdp.Torus(2),
+        riemdp.Power(riemdp.Sphere(2), 3),
+        riemdp.Product(riemdp.Hyperbolic(2), riemdp.Euclidean(1)),
+    ],
+    ids=str,
+)
+def test_noise_costs_what_the_mechanism_says(kind, space):
+    """Two derivations of the curve and of both Rao distances agree."""
+    build = {"gaussian": riemdp.RiemannianGaussian, "laplace": riemdp.RiemannianLaplace}[kind]
+    for sigma, ratio in ((0.05, 0.3), (0.3, 1.0)):
+        own, law = _check_document._Noise(kind, space, sigma), build(space, sigma)
+        apart = ratio * sigma
+        assert own.curve(apart).mu() == pytest.approx(law.privacy(apart).mu(), rel=1e-9)
+        for distance, found in (("angle", own.angle), ("parametric", own.parametric)):
+            assert found(apart) == pytest.approx(law.rao(apart, distance).theta, rel=1e-9)
+
+
+@pytest.mark.parametrize("sort", ["statistic", "neighbours", "mechanism"])
+def test_proofs_are_those_that_the_parts_name(sort):
+    others = {"point-statistic", "generalized-gaussian"}
+    parts = {name: part.proof for name, part in registered(sort).items() if name not in others}
+    assert parts == {name: f"docs/proofs/{_check_document._PROOFS[name]}.md" for name in parts}
+
+
+def test_what_is_not_checked_is_listed():
+    assert set(STATED).isdisjoint(FOLLOWED)
+    assert all(map(str.strip, [*STATED.values(), *FOLLOWED.values()]))
+
+
+def test_nothing_that_made_the_release_is_loaded():
+    program = (
+        "import json, sys, riemdp\n"
+        "for line in sys.stdin:\n"
+        "    assert riemdp.verify(line).passed\n"
+        "print(*sorted(n for n in sys.modules if n.startswith('riemdp.')))\n"
+    )
+    names = "mean/LE2/tangent-gaussian", "mean/S2^3/auto", "adapt/AI2/gdp", "variance/S2/people"
+    lines = "\n".join(json.dumps(DOCUMENTS[name]) for name in names)
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        input=lines, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    packages = {name.split(".")[1] for name in found}
+    assert packages.isdisjoint({"statistics", "mechanisms", "noise", "ledger", "auditing"})
+    own = [name for name in found if name.startswith("riemdp.release.")]
+    assert own == ["riemdp.release._check_document", "riemdp.release._verify"]
