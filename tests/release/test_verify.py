@@ -156,7 +156,7 @@ def test_an_error_that_is_not_tabulated():
     assert not {check.name: check.passed for check in stated}["error"]
 
 
-@pytest.mark.parametrize(("digits", "passes"), [(1e-10, True), (1e-8, False)])
+@pytest.mark.parametrize(("digits", "passes"), [(2e-14, True), (1e-12, False)])
 def test_the_last_digits_of_another_processor_are_forgiven(digits, passes):
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     points = np.random.default_rng(0).uniform(-0.5, 0.5, (50, 2))

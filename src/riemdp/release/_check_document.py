@@ -1153,7 +1153,7 @@ class _Schedule:
 
     def share_of_rate(self, rate: float) -> float:
         price = privacy.bounded_range(type(self.budget), rate).price()[0]
-        return price / max(self.budget.price()[0], sys.float_info.min)
+        return float(price) / max(float(self.budget.price()[0]), sys.float_info.min)
 
     def noise(self, share: float) -> float:
         """Return the expected noise of a mean, over the radius."""
@@ -1272,7 +1272,8 @@ def _same(stated: float, found: float, error: float = _ELSEWHERE, room: float = 
 
 def _same_budget(stated: Budget, found: Budget, error: float) -> bool:
     return type(stated) is type(found) and all(
-        _same(one, other, error) for one, other in zip(stated.price(), found.price(), strict=True)
+        _same(float(one), float(other), error)
+        for one, other in zip(stated.price(), found.price(), strict=True)
     )
 
 
