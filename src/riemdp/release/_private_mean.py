@@ -143,7 +143,8 @@ def private_mean(
     private_weights : bool, default False
         Whether each weight is as private as its point: then it has to lie in [0, 1], the number of
         records is what is public, and a sum of weights is released with the weighted sum:
-        :class:`riemdp.statistics.WeightedMean`.
+        :class:`riemdp.statistics.WeightedMean`. Leave out ``weights`` if they come
+        with the records, or with each chunk, as ``Records(points, weights=...)``.
     generator : numpy.random.Generator, optional
         Source of noise; a new secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
