@@ -380,6 +380,12 @@ def test_columns_are_opened_after_the_charge_and_options_before(riemdp, fails, u
     )
     given = ("mean", table, *given, *on, "--users", "who")
     assert "--layout" in fails(2, *given, "--points", "a,b", "--layout", "tensor")
+    assert "are 6 numbers each" in fails(2, *given, "--points", "a,b", "--layout", "tensor-fsl")
+    assert "no points of Euclidean(dim=2)" in fails(2, *given, "--points", "a")
+    assert "a mask is for .nii" in fails(2, *given, "--points", "a,b", "--mask", table)
+    array = tmp_path / "rows.npy"
+    np.save(array, np.zeros((2, 2)))
+    assert "has no columns" in fails(2, given[0], array, *given[2:], "--points", "a,b")
     assert Ledger(url).account("study").entries() == ()
     result = riemdp(*given, "--points", "a,b")
     assert result.exit_code == 0, result.output
