@@ -212,6 +212,10 @@ def test_details_are_for_one_reader(fails, url, study, matrices, tmp_path):
     details.touch(mode=0o644)
     details.chmod(0o644)
     assert "chmod 600" in fails(2, "mean", matrices, *MEAN, *study, "--details", details)
+    document = tmp_path / "paid.json"  # which its owner alone can read, and may publish later
+    document.touch(mode=0o600)
+    assert ".log or .txt" in fails(2, "mean", matrices, *MEAN, *study, "--details", document)
+    assert document.read_bytes() == b""
     assert "input" in fails(2, "mean", matrices, *MEAN, *study, "--details", matrices)
     assert Ledger(url).account("study").entries() == ()
 

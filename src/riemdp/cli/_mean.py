@@ -188,6 +188,10 @@ def mean(
     release_file = check_output(release, (".json",), inputs, (output,), new=True)
     if details is not None:
         details = _files.check_output(details, inputs, filter(None, (output, release)))
+        if details.suffix.lower() not in ("", ".log", ".txt"):
+            raise InvalidParameterError(
+                f"--details is added to, and private: name a .log or .txt, not {details.name}"
+            )
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     if adapt and statistic is not None:
         raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
