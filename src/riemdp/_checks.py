@@ -167,7 +167,10 @@ def _way_out(values: object, array: NDArray[Any] | None) -> str:
     if array.dtype.kind == "b" and array.ndim > 0:
         return ": they are true or false"
     if array.ndim > 0:
-        return "; if they are numbers, make them such: numpy.asarray(values, dtype=float)"
+        said = "; if they are numbers, make them such: numpy.asarray(values, dtype=float)"
+        return said + (
+            "; of files give the pathlib.Path of each" if array.dtype.kind == "U" else ""
+        )
     return ""
 
 

@@ -212,6 +212,10 @@ def test_details_are_for_one_reader(fails, url, study, matrices, tmp_path):
     details.touch(mode=0o644)
     details.chmod(0o644)
     assert "chmod 600" in fails(2, "mean", matrices, *MEAN, *study, "--details", details)
+    document = tmp_path / "paid.json"  # which its owner alone can read, and may publish later
+    document.touch(mode=0o600)
+    assert ".log or .txt" in fails(2, "mean", matrices, *MEAN, *study, "--details", document)
+    assert document.read_bytes() == b""
     assert "input" in fails(2, "mean", matrices, *MEAN, *study, "--details", matrices)
     assert Ledger(url).account("study").entries() == ()
 
@@ -380,6 +384,12 @@ def test_columns_are_opened_after_the_charge_and_options_before(riemdp, fails, u
     )
     given = ("mean", table, *given, *on, "--users", "who")
     assert "--layout" in fails(2, *given, "--points", "a,b", "--layout", "tensor")
+    assert "are 6 numbers each" in fails(2, *given, "--points", "a,b", "--layout", "tensor-fsl")
+    assert "no points of Euclidean(dim=2)" in fails(2, *given, "--points", "a")
+    assert "a mask is for .nii" in fails(2, *given, "--points", "a,b", "--mask", table)
+    array = tmp_path / "rows.npy"
+    np.save(array, np.zeros((2, 2)))
+    assert "has no columns" in fails(2, given[0], array, *given[2:], "--points", "a,b")
     assert Ledger(url).account("study").entries() == ()
     result = riemdp(*given, "--points", "a,b")
     assert result.exit_code == 0, result.output

@@ -169,6 +169,11 @@ def test_numbers_are_those_of_the_list_whoever_is_in_the_data(blobs, plane):
         given = {"cv": cv, "users": users[there], **score}
         found = private_cross_validate(mean, points[there], **given)
         assert [each.release_.n for each in found["estimator"]] == [62 - size for size in cv.sizes]
+        given = {"cv": cv, "users": users[there]}  # nor do classes need a record of everybody
+        found = private_cross_validate(
+            mdm(plane, "replace-user"), points[there], blobs[1][there], **given
+        )
+        assert [each.release_.n for each in found["estimator"]] == [62 - size for size in cv.sizes]
 
 
 def test_people_without_a_list_are_a_private_number(blobs, plane):

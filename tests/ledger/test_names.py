@@ -43,6 +43,7 @@ def test_one_name_has_one_budget(ledger, other):
         ("\u03c1\u03bf\u03c1", "pop"),  # all of it Greek
         ("stra\u00dfe", "STRASSE"),
         ("\u30a2", "\uff71"),
+        ("study 10", "study lO"),
     ],
     ids=ascii,
 )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,15 @@ def test_the_size_is_read_off_a_shape_or_a_length():
 def test_what_is_not_known_has_to_be_said(records, neighbours, n):
     with pytest.raises(InvalidParameterError):
         public_size(records, neighbours, n)
+
+
+@pytest.mark.parametrize("n", [None, 5])
+@pytest.mark.parametrize("points", ["a.npy", Path("a.npy"), b"a", None, {}, ["a.npy"], ("a", b"b")])
+def test_what_holds_no_records_is_refused_by_its_kind(points, n):
+    for neighbours in (ReplaceOne(), AddRemove()):
+        with pytest.raises(NotOnManifoldError, match="points must hold real numbers"):
+            public_size(Records(points), neighbours, n)
+    assert public_size(Records(["a.npy", [0.0, 1.0]]), ReplaceOne(), n) == (n or 2)
 
 
 def test_a_size_that_was_said_is_held_against_the_records():

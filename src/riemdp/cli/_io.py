@@ -12,6 +12,7 @@ import numpy as np
 
 from riemdp import _files, readers
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp.readers._records import check_names
 from riemdp.statistics import Records
 
 if TYPE_CHECKING:
@@ -65,11 +66,28 @@ class DataOptions:
             raise InvalidParameterError("--key and --points name the same: give one of them")
         if self.layout is not None and self.layout not in readers.layouts():
             raise InvalidParameterError(f"--layout must be one of {', '.join(readers.layouts())}")
+        names = self._names() if self.key is None else [self.key]
+        if not self._plain():
+            check_names(
+                self.path,
+                names,
+                has_extras=bool(self._extras()),
+                has_mask=self.mask is not None,
+            )
         if not self._plain() and self.unit is None and self.users is None:
             raise InvalidParameterError(
                 f"say what a row of {self.path.name} is, --unit person for one person each, or "
                 "name the column of users whose rows they are"
             )
+
+    def row(self) -> NDArray[Any] | None:
+        """Return what a row would be, all zeros; None where the options do not say how long it is.
+
+        ``InvalidParameterError`` if the layout takes another number of columns.
+        """
+        if self.columns is None or self.path.suffix.lower() != ".csv":
+            return None
+        return readers.points_of(np.zeros((1, len(self._names()))), self.layout, self.path)
 
     def records(self) -> Records:
         """Read the records with what belongs to them, as :func:`riemdp.readers.read_records`."""

@@ -188,6 +188,10 @@ def mean(
     release_file = check_output(release, (".json",), inputs, (output,), new=True)
     if details is not None:
         details = _files.check_output(details, inputs, filter(None, (output, release)))
+        if details.suffix.lower() not in ("", ".log", ".txt"):
+            raise InvalidParameterError(
+                f"--details is added to, and private: name a .log or .txt, not {details.name}"
+            )
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     if adapt and statistic is not None:
         raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
@@ -216,11 +220,9 @@ def mean(
     )
     read.check()
 
-    @cache
-    def opened() -> tuple[Manifold, Records]:
-        given = read.records()
-        space, rows = records_of(
-            np.asarray(given.points),
+    def on_space(rows: Any) -> tuple[Manifold, Any]:
+        space, found = records_of(
+            rows,
             file,
             manifold,
             curvature,
@@ -229,6 +231,12 @@ def mean(
         )
         if named is not None and space != named:
             raise NotOnManifoldError(f"{file.name} holds no points of {named}")
+        return space, found
+
+    @cache
+    def opened() -> tuple[Manifold, Records]:
+        given = read.records()
+        space, rows = on_space(np.asarray(given.points))
         return space, given.with_points(rows)
 
     def of_file(name: str) -> Any:
@@ -245,6 +253,8 @@ def mean(
     if charges_first(charge, account):
         check_readable(file, file_of_ids, mask)
         named = space = named or manifold_of(manifold, dim, size, curvature)
+        if (row := read.row()) is not None:
+            on_space(row)
     else:
         space, given = opened()
         records = replace(given, users=None)

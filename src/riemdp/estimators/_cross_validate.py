@@ -76,8 +76,8 @@ def private_cross_validate(
     users : array_like of int or str, shape (n,), optional
         Whose record each is. Guarantees are about people with all their records, and each person
         is in one fold. If ``cv`` has a public list of people, each fit is told as ``people`` how
-        many of the list its training set has; a fit that takes labels or covariates needs a record
-        of each. Otherwise, the number of people is private.
+        many of the list its training set has; who has no record counts as the centre of the ball.
+        Otherwise, the number of people is private.
     ids : array_like of int or str, shape (n,), optional
         Each record's own id, for ``HashedFold``. Guarantees are about single records.
     groups : array_like of int or str, shape (n,), optional

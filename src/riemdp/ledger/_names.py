@@ -8,10 +8,11 @@ import unicodedata
 from riemdp._errors import InvalidParameterError
 from riemdp.ledger._entry import check_text
 
-#: Cyrillic and Greek letters, in small letters, and the Latin ones that they are taken for.
+#: Cyrillic and Greek letters, in small letters, and digits, with the Latin ones that they are taken
+#: for.
 _LOOKALIKES = str.maketrans(
-    "авгеһнікӏморстухјѕԁԛԝьαβγεζηικμνορστυχω",
-    "abrehhiklmopctyxjsdqwbabyezhikmnopotyxw",
+    "авгеһнікӏморстухјѕԁԛԝьαβγεζηικμνορστυχω01",
+    "abrehhiklmopctyxjsdqwbabyezhikmnopotyxwol",
 )
 #: What the names of characters begin with that no letter of an alphabet is taken for.
 _APART = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "COMBINING")

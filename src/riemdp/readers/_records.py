@@ -107,37 +107,52 @@ def read_records(
     suffix = path.suffix.lower()
     check_layout(layout)
     _check_unit(unit, path, has_users=users is not None)
-    if any(path.name.lower().endswith(image) for image in _IMAGES):
-        if points or named or unit is None:
-            raise InvalidParameterError(
-                f"{path.name} is an image, which has no columns: give its unit, and users beside it"
-            )
+    check_names(path, points, has_extras=bool(named), has_mask=mask is not None)
+    if _is_image(path):
+        if unit is None:
+            raise InvalidParameterError(f"{path.name} is an image: give its unit")
         return Records(
             read_nifti(path, most, advice, layout=layout, unit=unit, mask=mask), unit=unit
         )
-    if mask is not None:
-        raise InvalidParameterError(f"a mask is for {' or '.join(_IMAGES)}, got {path.name}")
-    if isinstance(points, str):
-        raise InvalidParameterError("points must be a sequence of names, got a text")
     found: dict[str, Any]
     if suffix in _NAMED and (points or named or suffix != ".csv"):
-        if not points and suffix != ".zarr":
-            raise InvalidParameterError(f"name the columns of {path.name} that make a point")
         found = _NAMED[suffix](path, {"points": tuple(points), **named}, most, advice)
     elif suffix == ".npz":
-        if len(points) > 1:
-            raise InvalidParameterError(f"{path.name} must have all points in one array")
         key = points[0] if points else None
         found = {"points": read(path, key, most, advice)}
         found |= {field: read(path, name, most, advice) for field, (name,) in named.items()}
-    elif points or named:
-        raise InvalidParameterError(f"{path.name} has no columns or arrays with names")
     else:
         found = {"points": read(path, None, most, advice)}
     given = {name: values for name, values in found.items() if name != "points"}
     for name in given.keys() - set(TEXTS):
         given[name] = given[name].reshape(-1) if given[name].ndim == 2 else given[name]
     return Records(points_of(found["points"], layout, path), **given, unit=unit)
+
+
+def check_names(path: Path, points: Sequence[str], *, has_extras: bool, has_mask: bool) -> None:
+    """Raise ``InvalidParameterError`` for names that a format does not have; no file is read."""
+    suffix, named = path.suffix.lower(), bool(points) or has_extras
+    if isinstance(points, str):
+        raise InvalidParameterError("points must be a sequence of names, got a text")
+    if _is_image(path):
+        if named:
+            raise InvalidParameterError(
+                f"{path.name} is an image, which has no columns: give its unit, and users beside it"
+            )
+    elif has_mask:
+        raise InvalidParameterError(f"a mask is for {' or '.join(_IMAGES)}, got {path.name}")
+    elif suffix in _NAMED:
+        if not points and suffix != ".zarr" and (has_extras or suffix != ".csv"):
+            raise InvalidParameterError(f"name the columns of {path.name} that make a point")
+    elif suffix == ".npz":
+        if len(points) > 1:
+            raise InvalidParameterError(f"{path.name} must have all points in one array")
+    elif named:
+        raise InvalidParameterError(f"{path.name} has no columns or arrays with names")
+
+
+def _is_image(path: Path) -> bool:
+    return any(path.name.lower().endswith(image) for image in _IMAGES)
 
 
 def _check_unit(unit: object, path: Path, *, has_users: bool) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import count
+from riemdp._checks import count, real_array
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics import (
     Records,
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.release._offer import Offer
     from riemdp.statistics import Neighbours, Statistic, Summaries
+
+
+#: What neither is a record nor holds any; a list of nothing else is known as one of paths is.
+_NO_RECORDS = (str, bytes, bytearray, os.PathLike, dict)
 
 
 class Source(ABC):
@@ -164,8 +169,13 @@ def opened(records: Records) -> Records:
 def public_size(records: Records, neighbours: Neighbours, n: object) -> int | None:
     """Return how many records there are, without a look at any; None where that is private.
 
-    If the caller does not say, the shape of an array is read, or the length of a list.
+    If the caller does not say, the shape of an array is read, or the length of a list. What holds
+    no records, such as the name of a file, is refused.
     """
+    points: Any = records.points
+    parts = points if isinstance(points, (list, tuple)) and points else [points]
+    if all(one is None or isinstance(one, _NO_RECORDS) for one in parts):
+        real_array(points, "points", error=NotOnManifoldError)
     if not neighbours.size_is_public:
         if n is not None:
             raise InvalidParameterError(
@@ -178,7 +188,6 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
         raise InvalidParameterError(
             "people are not counted: state their number, where it is public, as people=..."
         )
-    points: Any = records.points
     shape = getattr(points, "shape", None)
     if callable(points):
         found = None

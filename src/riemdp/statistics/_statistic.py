@@ -108,7 +108,7 @@ class Statistic(Part, sort="statistic"):
         raise UnsupportedNeighboursError(
             f"the {self.name} is no function of sums over the records, so that nothing is known of "
             "it when records are added or removed; use replace-one neighbours, with a public n (of "
-            'people: people=...), or the tangent mean (mechanism="tangent-gaussian")'
+            'people: people=...), or the tangent mean: private_mean, mechanism="tangent-gaussian"'
         )
 
     def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:  # noqa: ARG002

@@ -196,7 +196,7 @@ def means_of_users(ball: Ball, records: Records) -> Records:
     if records.weights is not None:
         raise InvalidParameterError(
             "records of a person count alike, so that they have no weights of their own: leave out "
-            "weights"
+            "weights, and take a statistic that has none, such as the tangent mean"
         )
     rows = rows_of_users(np.asarray(records.users))
     points = np.asarray(records.points)
