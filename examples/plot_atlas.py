@@ -13,12 +13,16 @@ one field of tensors, and how well the release finds that field again can be see
 # two bundles of fibres that cross, in which nothing is anatomy. The output says which.
 
 import os
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 random = np.random.default_rng(0)
 space = riemdp.SPDLogEuclidean(3)

@@ -10,11 +10,16 @@ dimensions. The mean descriptor of each digit is released, and the nearest mean 
 # The descriptor of an image is the covariance of nine features of its pixels, plus ``eta`` on the
 # diagonal: a 9 x 9 symmetric positive definite matrix. The digits come with scikit-learn.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 digits = load_digits()
 eta = 0.1

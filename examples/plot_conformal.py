@@ -11,11 +11,16 @@ line, where everything can be computed, and then what is private and does help.
 # Twenty records on [-1, 1], and the same with one record moved. Everything in the published density
 # is taken from the records: the metric, the base measure, the rate.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
 from riemdp_papers import PublishedConformalLaplace
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 space = riemdp.Euclidean(1)
 ball = riemdp.Ball(space, [0.0], 1.0)

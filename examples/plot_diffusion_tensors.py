@@ -12,12 +12,16 @@ two metrics.
 # (``tensors``, in µm²/ms), real tensors are used; without it, made-up ones. The output says which.
 
 import os
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 folder = os.environ.get("RIEMDP_DATA")
 path = Path(folder) / "dti_dipy.npz" if folder else None

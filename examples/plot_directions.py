@@ -12,10 +12,15 @@ the sphere is curved. Three bounds are compared, then a private mean direction i
 # ``"theorem"`` is Theorem 2 of Reimherr, Bharath and Soto (NeurIPS 2021), ``"tight"`` replaces one
 # of its steps by a sharp one. The tangent mean has :math:`2r/n`, without a curvature factor.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 sphere = riemdp.Sphere(2)
 pole = np.array([0.0, 0.0, 1.0])

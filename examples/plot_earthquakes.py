@@ -12,12 +12,16 @@ and on the whole; noise on the sphere is compared with noise on the vectors in s
 # made-up ones. The output says which.
 
 import os
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 EARTH = 6371.0  # mean radius in km: distances on the unit sphere times this
 

@@ -13,12 +13,16 @@ it cost to make the two class means private?
 # recording is used; without it, made-up matrices. The output says which.
 
 import os
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 FISTS, FEET = 3, 4
 CHANNELS = 8

@@ -13,6 +13,7 @@ so may axes and rotations, whose sign or quaternion does not matter.
 # ones. The output says which.
 
 import os
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -20,6 +21,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 generator = np.random.default_rng(0)
 folder = os.environ.get("RIEMDP_DATA")

@@ -11,11 +11,15 @@ definite matrices with the log-Euclidean metric.
 # matrix per person.
 
 import json
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 data_generator = np.random.default_rng(1)
 mixing = np.array([[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [-0.3, 0.2, 0.8]])

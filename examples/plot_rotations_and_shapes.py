@@ -12,11 +12,16 @@ Fréchet mean of their own space, and after alignment to a public template.
 # would give them: unit quaternions, with the scalar last. Their signs mean nothing, and are random
 # here.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 random = np.random.default_rng(0)
 true = Rotation.from_euler("zyx", [20.0, -15.0, 10.0], degrees=True)

@@ -12,12 +12,16 @@ privacy costs at the same budget, radius and number of records.
 # is the geometric mean of the determinants.
 
 import os
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+
+# Every seeded release warns, and all of this page are seeded.
+warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
 
 angle = np.pi / 4
 turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])

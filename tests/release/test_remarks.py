@@ -279,6 +279,7 @@ FILE = Path("points.npy")
 #: What makes a release, by the name of the function that does.
 MAKES = {
     "riemdp.private_mean": made_by(private_mean, POINTS),
+    "riemdp.private_ball": made_by(riemdp.private_ball, POINTS),
     "riemdp.private_median": made_by(riemdp.private_median, POINTS),
     "riemdp.private_huber": made_by(riemdp.private_huber, POINTS),
     "riemdp.private_moments": made_by(private_moments, POINTS),
@@ -304,7 +305,7 @@ MAKES = {
 }
 FIELD = Power(Euclidean(2), 4)
 VOXELS = np.full((400, 4, 2), 0.3), ProductBall(FIELD, FIELD.origin, rms_radius=1.0)
-RESULTS = "Combination", "Denoised", "PrivateMeans", "Release"
+RESULTS = "Combination", "Denoised", "PrivateBall", "PrivateMeans", "Release"
 
 
 def silently(generator, points=POINTS, ball=PLANE):

@@ -146,24 +146,32 @@ def private_cross_validate(
         )
     has_users = users is not None
     listed = cv.sizes if has_users and type(cv) is HashedFold else None
-    people = {} if listed is None else {"people": sum(listed)}
     steps = _private_steps(estimator, per_record)
-    related = [
-        relation(step.neighbours, step.adjacency, step.budget, has_users=has_users, **people)
-        for step in steps.values()
-    ]
-    for each in related:
+    related = {
+        name: relation(
+            step.neighbours,
+            step.adjacency,
+            step.budget,
+            has_users=has_users,
+            people=None if listed is None or _keeps_private(step) else sum(listed),
+        )
+        for name, step in steps.items()
+    }
+    for each in related.values():
         _check_splitter(cv, each, has_users=has_users)
     scorer = check_scoring(estimator, scoring)
     hashed = given[0] if given and type(cv) is HashedFold else None
     folds = list(cv.split(X, y, hashed))
-    _check_affordable(list(zip(steps.values(), related, strict=True)), len(folds))
+    _check_affordable([(step, related[name]) for name, step in steps.items()], len(folds))
     fits, scores = [], []
     for fold, (train, test) in enumerate(folds):
         told = {"users": _safe_indexing(users, train)} if has_users else {}
-        if listed is not None:
-            told["people"] = sum(listed) - listed[fold]
         parameters = {name + key: value for name in steps for key, value in told.items()}
+        if listed is not None:
+            public = [name for name, each in related.items() if each.size_is_public]
+            parameters |= dict.fromkeys(
+                [f"{name}people" for name in public], sum(listed) - listed[fold]
+            )
         labels = None if y is None else _safe_indexing(y, train)
         fits.append(clone(estimator).fit(_safe_indexing(X, train), labels, **parameters))
         scores.append(_score(scorer, fits[-1], X, y, test))
@@ -180,6 +188,16 @@ def _private_steps(estimator: Any, per_record: Iterable[str | type]) -> dict[str
         for path, step in steps_of(estimator, ())
         if isinstance(step, PrivateEstimator)
     }
+
+
+def _keeps_private(step: PrivateEstimator) -> bool:
+    """Whether a step asks for add-remove: then it is not told the number of people on a list."""
+    said = (
+        step.adjacency,
+        getattr(step.budget, "adjacency", ""),
+        getattr(step.neighbours, "name", ""),
+    )
+    return any(str(each).startswith("add-remove") for each in said)
 
 
 def _check_splitter(cv: Any, related: Neighbours, *, has_users: bool) -> None:

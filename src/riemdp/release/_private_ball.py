@@ -25,6 +25,7 @@ from riemdp.release._charging import anchored, charged, charges_first, check_rel
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
 from riemdp.release._relation import check_searched, relation
+from riemdp.release._remarks import tell
 from riemdp.release._run import Options
 from riemdp.release._search._answers import searched
 from riemdp.release._search._found import PrivateBall
@@ -142,7 +143,8 @@ def private_ball(
         n=n,
         allow_unproven=allow_unproven,
     )
-    return find_ball(points, ball, budget, options, label="private_ball", rounds=rounds, axis=axis)
+    found = find_ball(points, ball, budget, options, label="private_ball", rounds=rounds, axis=axis)
+    return tell(found)
 
 
 def find_ball(

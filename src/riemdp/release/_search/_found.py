@@ -93,6 +93,11 @@ class PrivateBall(Described):
         ]
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before the ball is used, in words."""
+        return () if self.private else ("the noise was seeded: this search is not private",)
+
+    @property
     def public(self) -> Ball:
         """The public ball that the search began with."""
         return self.search.ball
