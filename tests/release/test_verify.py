@@ -500,11 +500,7 @@ def documents(folder):
         file.write_text(release.to_json(), encoding="utf-8")
     assert "search" in json.loads((folder / "found.json").read_text(encoding="utf-8"))
     release_of().save(folder / "certificate.json", container=True)
-    old = (
-        Path(__file__).parents[1] / "data" / "release-1" / "08-Sphere-riemannian-laplace-RaoDP.json"
-    )
-    (folder / "old.json").write_text(old.read_text(encoding="utf-8"), encoding="utf-8")
-    return [*files, folder / "certificate.json", folder / "old.json"]
+    return [*files, folder / "certificate.json"]
 
 
 def verifies(file):

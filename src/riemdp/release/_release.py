@@ -350,8 +350,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def versions(self) -> dict[str, str]:
         """Versions of riemdp and of the libraries that the value was drawn with, by name.
 
-        As they are stated: nothing recomputes them. Empty of releases that state none, as those of
-        version 0.1.
+        As they are stated: nothing recomputes them. Empty of releases that state none.
         """
         return dict(self.stated_versions)
 

@@ -312,7 +312,7 @@ def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:
 def _sensitivity(release: Release) -> float:
     """Compute the sensitivity again, for the tolerance that is stated.
 
-    One that rounding may have exceeded, which earlier versions allowed, is refused.
+    One that rounding may have exceeded is refused.
     """
     statistic, ball, metric = release.statistic, release.ball, release.mechanism.metric
     tol = release.tol
