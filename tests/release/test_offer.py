@@ -16,7 +16,7 @@ from riemdp import (
     Sphere,
 )
 from riemdp import _errors as errors
-from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian
 from riemdp.noise.exact import FlatDraw, SpaceFormDraw
 from riemdp.release import _offer as module
 from riemdp.release import offer, offers, wanted_mean
@@ -63,9 +63,6 @@ def test_sensitivity_includes_twice_the_tolerance():
 def test_the_mean_goes_with_the_metric_of_the_mechanism(manifold, expected):
     assert mean_for(manifold, TangentGaussian.metric).name == expected
     assert mean_for(manifold, RiemannianLaplace.metric).name == "frechet-mean"
-    found = calibrated(TangentLaplace, ball_of(manifold), 10, PureDP(1.0))
-    with pytest.warns(DeprecationWarning, match="metric"):
-        assert found.mechanism.summary == expected
 
 
 @pytest.mark.parametrize("kind", MECHANISMS.values())

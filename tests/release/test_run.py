@@ -114,8 +114,6 @@ def test_warnings_and_what_is_not_quantified_are_said():
     assert (plain.numerical_delta, plain.grid, plain.rounded) == (None, None, None)
     seeded_release = private_mean(POINTS, BALL, GDP(1.0), generator=seeded())
     assert seeded_release.warnings == ("the noise was seeded: this release is not private",)
-    with pytest.warns(DeprecationWarning, match="statistic.name"):
-        assert release.summary == "tangent-mean"
     assert release.adjacency == "replace-one"
     assert release.offer.statistic == TangentMean()
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import numbers
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp._checks import positive, scale, shown
+from riemdp._checks import scale, shown
 from riemdp._errors import (
-    InvalidBudgetError,
     InvalidParameterError,
     LedgerError,
     UnsupportedBallError,
@@ -20,7 +18,7 @@ from riemdp._progress import uncounted, work
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
-from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
+from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import anchored, charged, charges_first, check_relation, failing_alike
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
@@ -57,7 +55,7 @@ _SMALLEST = 2.0**-25
 def private_ball(
     points: ArrayLike,
     ball: Ball,
-    budget: Budget | float,
+    budget: Budget,
     *,
     rounds: int = 3,
     axis: Literal["auto"] | None = "auto",
@@ -81,8 +79,8 @@ def private_ball(
         Private records. Those outside the ball are projected onto it.
     ball : Ball
         Public ball, chosen without looking at the data.
-    budget : PureDP, ApproxDP, GDP, ZCDP or float
-        Of the search and of what is released on its ball, together. A number is a pure epsilon.
+    budget : PureDP, ApproxDP, GDP or ZCDP
+        Of the search and of what is released on its ball, together.
         ``ApproxDP`` is run as its epsilon without delta in low dimensions, and else as the
         Gaussian guarantee that implies it.
     rounds : int, default 3
@@ -148,7 +146,7 @@ def private_ball(
 def find_ball(
     points: ArrayLike,
     ball: Ball,
-    budget: Budget | float,
+    budget: Budget,
     options: Options,
     *,
     label: str,
@@ -168,7 +166,7 @@ def find_ball(
             "a search starts from one ball about the whole record, not from balls of its factors; "
             "use Ball, or a product ball by rms_radius alone"
         )
-    budget = _budget(budget)
+    check_budget(budget)
     records = as_records(points)
     check_searched(relation(None, None, budget, has_users=records.users is not None))
     rounds, along = _rounds(rounds), _axis(axis)
@@ -236,14 +234,6 @@ def _reserved(
         return reserved, anchored(getattr(reserved, "entry", None))
     # what others may mean by other names than spend is not known
     return Reservation(budget, label, shared), charged(accountant, budget, label)
-
-
-def _budget(budget: object) -> Budget:
-    """Return a privacy definition; a number is a pure epsilon, as in version 0.1."""
-    if isinstance(budget, numbers.Real):
-        return PureDP(positive(budget, "epsilon", error=InvalidBudgetError))
-    check_budget(budget)
-    return budget  # type: ignore[return-value]
 
 
 def _rounds(rounds: object) -> int:

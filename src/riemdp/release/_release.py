@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import math
 import re
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -212,16 +211,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def sigma(self) -> float:
         """Scale of the noise."""
         return self.mechanism.sigma
-
-    @property
-    def summary(self) -> str:
-        """Deprecated: name of the statistic; use ``release.statistic.name``."""
-        warnings.warn(
-            "Release.summary is deprecated: use release.statistic.name",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.statistic.name
 
     @property
     def adjacency(self) -> str:
