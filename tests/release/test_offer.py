@@ -40,13 +40,6 @@ def test_sensitivity_includes_twice_the_tolerance():
     sensitivity, tol = computed_sensitivity(FrechetMean(), ball, 10, "distance")
     assert sensitivity == math.nextafter(exact + 2 * tol, math.inf)
     assert 0 < tol < 1e-6 * exact
-    assert computed_sensitivity(FrechetMean(), ball, 10, "distance", tol=0.1) == (
-        math.nextafter(exact + 0.2, math.inf),
-        0.1,
-    )
-    tangent, _ = computed_sensitivity(TangentMean(), ball, 10, "coordinates", tol=0.1)
-    tangent_exact = riemdp.tangent_mean_sensitivity(ball, 10)
-    assert tangent == math.nextafter(tangent_exact + 0.2, math.inf)
 
 
 @pytest.mark.parametrize(

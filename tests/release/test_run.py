@@ -78,7 +78,6 @@ def test_auto_takes_a_mechanism_for_the_statistic():
         ({"budget": 1.0}, "budget must be"),
         ({"neighbours": "replace-one"}, "neighbours must be"),
         ({"mechanism": np.zeros(3)}, "mechanism must be"),
-        ({"tol": -1.0}, "tol"),
         ({"arithmetic": "decimal"}, "arithmetic must be"),
         ({"arithmetic": 64}, "arithmetic must be"),
         ({"accountant": 3}, "accountant"),

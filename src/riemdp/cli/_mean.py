@@ -114,10 +114,6 @@ def mean(
     allow_unproven: Annotated[
         bool, typer.Option(help="Use parts whose claims nobody proved; the release says so.")
     ] = False,
-    tol: Annotated[
-        float | None,
-        typer.Option(help="Public tolerance of the mean; twice it adds to the sensitivity."),
-    ] = None,
     arithmetic: Annotated[
         str,
         typer.Option(help="exact, or float64, whose low bits tell neighbouring data sets apart."),
@@ -276,7 +272,6 @@ def mean(
             charge=charge,
             n=n,
             allow_unproven=allow_unproven,
-            tol=tol,
             arithmetic=arithmetic,
         )
 

@@ -32,10 +32,10 @@ from riemdp.noise import BallNet, ball_net, source_of
 from riemdp.privacy import PureDP
 from riemdp.release._charging import charged, charges_first, check_relation, failing_alike
 from riemdp.release._named import check_accountant
-from riemdp.release._sensitivity import default_sensitivity
+from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_number, check_shapes, opened, size_and_rows
-from riemdp.statistics import ReplaceOne, as_records, check_extras
+from riemdp.statistics import FrechetMean, ReplaceOne, as_records, check_extras
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -321,8 +321,10 @@ class ConformalLaplace(ArrayFields, Described):
 
 def _sensitivity(ball: Ball, n: int) -> float:
     """Sensitivity of the mean as :func:`riemdp.frechet_mean` computes it by default."""
-    tol = default_sensitivity(ball, n)[1]
-    return default_sensitivity(ball, n, max(tol, _MEAN_TOL))[0]
+    mean = FrechetMean()
+    exact = exact_sensitivity(mean, ball, n, ReplaceOne(), "distance")
+    tol = max(mean.tolerance(ball, exact), _MEAN_TOL)
+    return with_tolerance(mean, ball, "distance", exact, tol)
 
 
 def _opened(ball: Ball, given: Records, n: int | None) -> FloatArray:

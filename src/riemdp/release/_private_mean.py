@@ -66,7 +66,6 @@ def private_mean(
     charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> Release:
@@ -159,10 +158,6 @@ def private_mean(
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
         release then says ``proven=False``.
-    tol : float, optional
-        Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
-        fraction of it. Fix it before seeing the data. What float64 cannot carry for every data set
-        in the ball is refused.
     arithmetic : {"exact", "float64"}, default "exact"
         ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
         arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
@@ -187,9 +182,8 @@ def private_mean(
     NotAttainableError
         If no noise attains the budget, or an instance has too little noise.
     InvalidParameterError
-        If ``tol`` is smaller than what float64 carries for every data set in the ball, or an
-        option of the refined mean is outside its domain, or given without it; if users or weights
-        are no sequence of one for each record, or ``adjacency`` contradicts ``budget``.
+        If an option of the refined mean is outside its domain, or given without it; if users or
+        weights are no sequence of one for each record, or ``adjacency`` contradicts ``budget``.
     UnsupportedNeighboursError
         If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
@@ -237,7 +231,6 @@ def private_mean(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=tol,
         arithmetic=arithmetic,
         project=project,
     )

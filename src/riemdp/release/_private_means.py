@@ -73,7 +73,6 @@ def private_means(
     charge: Charge = "auto",
     n: Mapping[Name, int] | None = None,
     allow_unproven: bool = False,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> PrivateMeans:
@@ -125,7 +124,7 @@ def private_means(
         As in :func:`private_statistic`, of the records of any group.
     n : mapping of int or str to int, optional
         Number of records of each group, where it is public and charged first.
-    allow_unproven, tol, arithmetic, project
+    allow_unproven, arithmetic, project
         See :func:`riemdp.private_mean`.
 
     Returns
@@ -198,7 +197,6 @@ def private_means(
         accountant=accountant,
         charge=charge,
         allow_unproven=allow_unproven,
-        tol=tol,
         arithmetic=arithmetic,
         project=project,
     )

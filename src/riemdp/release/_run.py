@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from riemdp._checks import positive
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
@@ -92,7 +91,6 @@ def private_statistic(
     charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> Release:
@@ -162,9 +160,6 @@ def private_statistic(
     allow_unproven : bool, default False
         Whether parts may be used whose claims nobody proved; the release then says
         ``proven=False``.
-    tol : float, optional
-        Public tolerance of the statistic; ``2 tol`` is added to the sensitivity. By default the
-        statistic's own. Fix it before seeing the data.
     arithmetic : {"exact", "float64"}, default "exact"
         ``"exact"`` draws the ideal noise, rounded to a public grid, about a statistic in exact
         arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
@@ -221,7 +216,6 @@ def private_statistic(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=tol,
         arithmetic=arithmetic,
         project=project,
     )
@@ -245,14 +239,11 @@ class Options:
     charge: Charge = "auto"
     n: int | None = None
     allow_unproven: bool
-    tol: float | None = None
     arithmetic: Arithmetic = "exact"
     project: Project = "auto"
 
     def check(self) -> None:
-        """Refuse what is no tolerance, arithmetic or choice of projection."""
-        if self.tol is not None:
-            positive(self.tol, "tol")
+        """Refuse what is no arithmetic or choice of projection."""
         check_arithmetic(self.arithmetic)
         check_project(self.project)
 
@@ -266,8 +257,7 @@ class Options:
         streams: bool = False,
     ) -> Terms:
         """Return what an offer is asked for, once these are known."""
-        tol = None if self.tol is None else float(self.tol)
-        return Terms(ball, n, budget, neighbours, tol, self.arithmetic, streams=streams)
+        return Terms(ball, n, budget, neighbours, self.arithmetic, streams=streams)
 
 
 def run(
