@@ -149,7 +149,7 @@ TABLE = [
     ("truth values", lambda: mean(TENSORS > 0), OFF, "true or false"),
     ("ragged", lambda: mean([[[1, 2], [3]], [[1]]]), OFF, "rows must all have one shape"),
     ("empty", lambda: mean(np.empty((0, 3, 3))), OFF, "at least one row"),
-    ("an empty list", lambda: mean([]), OFF, "must have shape"),
+    ("an empty list", lambda: mean([]), OFF, "at least one row"),
     ("nothing", lambda: mean(None), OFF, "got None"),
     ("a file", lambda: mean("data.npy"), OFF, "read the file first"),
     ("a masked array", lambda: mean(np.ma.masked_array(TENSORS)), OFF, "fill or drop"),

@@ -6,7 +6,8 @@ from riemdp._lazy import lazy_names
 
 if TYPE_CHECKING:
     from riemdp.release._advise_ball import BallAdvice, RadiusRow, advise_ball
-    from riemdp.release._charging import charges_first, is_durable
+    from riemdp.release._charging import is_durable
+    from riemdp.release._check import check
     from riemdp.release._combine import Combination, combine
     from riemdp.release._conformal import ConformalLaplace
     from riemdp.release._denoise import Denoised
@@ -38,7 +39,8 @@ else:
         globals(),
         {
             "_advise_ball": "BallAdvice RadiusRow advise_ball",
-            "_charging": "charges_first is_durable",
+            "_charging": "is_durable",
+            "_check": "check",
             "_combine": "Combination combine",
             "_conformal": "ConformalLaplace",
             "_denoise": "Denoised",
@@ -84,7 +86,7 @@ __all__ = [
     "Release",
     "Verification",
     "advise_ball",
-    "charges_first",
+    "check",
     "chunks_of",
     "combine",
     "is_durable",

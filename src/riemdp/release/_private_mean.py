@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.release._projection import Project
     from riemdp.release._relation import Adjacency
@@ -63,7 +62,6 @@ def private_mean(
     private_weights: bool = False,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -147,13 +145,10 @@ def private_mean(
         Source of noise; a new secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget before the mean is computed.
-    charge : {"auto", "first", "checked"}, default "auto"
-        Whether it is charged before the records are opened, which is the default with an account
-        of a ledger, or after they were checked; see :func:`riemdp.private_statistic`.
+        Charged with the budget before the records are opened: what is wrong with them costs it,
+        and is not told, see :func:`riemdp.private_statistic`; :func:`riemdp.check` says it before.
     n : int, optional
-        Number of records, where it is public and the account is charged first, or records are read
-        a part at a time.
+        Number of records, where it is public and no shape or length says it.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
@@ -228,7 +223,6 @@ def private_mean(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
