@@ -208,8 +208,8 @@ def check_shapes(records: Records, manifold: Manifold | None, n: int | None) -> 
     a row of another length makes objects of rows.
     """
     points, shape = records.points, shape_of(records.points)
-    is_list = isinstance(points, (list, tuple))
-    is_array = not is_list and not getattr(getattr(points, "dtype", None), "hasobject", False)
+    kind = getattr(points, "dtype", None)
+    is_array = hasattr(points, "shape") and not getattr(kind, "hasobject", False)
     if shape is not None and manifold is not None and is_array:
         _check_points(shape, manifold)
     if shape:
