@@ -320,6 +320,9 @@ class _Labelled:
     def __array__(self, dtype=None, copy=None):
         return np.array(self.array, dtype=dtype)
 
+    def __len__(self):
+        return len(self.array)
+
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         aligned = [x.array[np.argsort(x.labels)] if isinstance(x, _Labelled) else x for x in inputs]
         result = getattr(ufunc, method)(*aligned, **options)

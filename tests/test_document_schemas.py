@@ -51,7 +51,7 @@ from riemdp.release._serialise import mechanism_to_dict
 
 ROOT = Path(__file__).resolve().parents[1]
 
-STORED = sorted((ROOT / "tests" / "data").glob("release-*/*.json"))
+STORED = sorted((ROOT / "tests" / "data" / "release-2").glob("*.json"))
 LINE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 ROWS = np.zeros((5, 2))
 

@@ -31,8 +31,7 @@ def test_the_public_interface_is_the_stored_one(found):
         [
             *differences,
             "",
-            "If that is meant, say so in CHANGELOG.md and run `make api`; a name that goes away",
-            "first works for two minor versions with a DeprecationWarning (docs/stability.md).",
+            "If that is meant, say so in CHANGELOG.md and run `make api`.",
         ]
     )
 

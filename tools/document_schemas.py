@@ -23,13 +23,6 @@ from riemdp._versions import PACKAGES, PATTERN
 STORED = Path(riemdp.__file__).parent / "release" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SORTS = ("definition", "manifold", "mechanism", "neighbours", "statistic")
-#: What version 0.1 had, whose documents are described once and for all.
-PARTS_1 = {
-    "definition": ("PureDP", "ApproxDP", "GDP", "RaoDP", "KLDP", "RDP", "ZCDP", "MeanCDP"),
-    "manifold": ("Euclidean", "Sphere", "Hyperbolic", "SPDLogEuclidean", "SPDAffineInvariant"),
-}
-SUMMARIES_1 = ("frechet-mean", "tangent-mean")
-MECHANISMS_1 = ("riemannian-laplace", "riemannian-gaussian", "tangent-gaussian", "tangent-laplace")
 
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}
@@ -60,12 +53,6 @@ def schemas() -> dict[str, dict[str, Any]]:
     parts = {**_general(), **_parts()}
     return {
         "riemdp-release-2": _root("A release", "riemdp-release-2", release, parts),
-        "riemdp-release-1": _root(
-            "A release of version 0.1",
-            "riemdp-release-1",
-            _release_1(),
-            {**_general(), **_parts_1()},
-        ),
         "riemdp-certificate-1": _root(
             "A release whose arrays are in a file beside it",
             "riemdp-certificate-1",
@@ -183,16 +170,16 @@ def _part_schema(name: str, kind: type[Any]) -> dict[str, Any]:
     return closed({"type": {"const": name}, **fields})
 
 
-def _mechanism(name: str, kind: type[Any], key: str = "type") -> dict[str, Any]:
+def _mechanism(name: str, kind: type[Any]) -> dict[str, Any]:
     """Fields that have their defaults are left out, and so is what follows from the ball."""
     options = sorted(kind.options)
-    required: dict[str, Any] = {key: {"const": name}}
+    required: dict[str, Any] = {"type": {"const": name}}
     optional: dict[str, Any] = {}
     for field in _fields(kind):
         if field.name != "manifold" and field.name not in options:
             needed = field.default is dataclasses.MISSING
             (required if needed else optional)[field.name] = _type(str(field.type))
-    if options and key == "type":
+    if options:
         listed = {"type": "array", "items": {"enum": options}, "uniqueItems": True}
         optional["options"] = listed
     return closed(required, optional)
@@ -289,48 +276,6 @@ def _size(neighbours: list[str], size: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _release_1() -> dict[str, Any]:
-    return closed(
-        {
-            "format": {"const": "riemdp-release/1"},
-            "value": ref("numbers"),
-            "guarantee": ref("definition"),
-            "manifold": ref("manifold"),
-            "ball": closed({"center": ref("numbers"), "radius": SIZE}),
-            "n": COUNT,
-            "summary": {"enum": list(SUMMARIES_1)},
-            "mechanism": {"anyOf": [_mechanism_1(name) for name in MECHANISMS_1]},
-            "reason": TEXT,
-            "sensitivity": NOT_NEGATIVE,
-            "tol": NOT_NEGATIVE,
-            "adjacency": {"const": "replace-one"},
-            "proven": FLAG,
-            "private": FLAG,
-            "reproducible": FLAG,
-            "numerical_delta": {"type": "null"},
-            "expected_distance": UNKNOWN,
-            "error_quantile_95": UNKNOWN,
-        }
-    )
-
-
-def _mechanism_1(name: str) -> dict[str, Any]:
-    optional: dict[str, Any] = {
-        "base": {"const": "ball-center"},
-        "restricted_to_ball": {"const": True},
-        "sampler": {"const": "metropolis"},
-    }
-    return closed({"name": {"const": name}, "sigma": SIZE}, optional)
-
-
-def _parts_1() -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for sort, names in PARTS_1.items():
-        own = _part.registered(sort)
-        found[sort] = {"anyOf": [_part_schema(name, own[name]) for name in names]}
-    return {key: value for key, value in found.items() if value}
-
-
 def _certificate() -> dict[str, Any]:
     declared = closed(
         {
@@ -344,7 +289,7 @@ def _certificate() -> dict[str, Any]:
         "description": "A release with null in place of each array that is in the container",
         "type": "object",
         "required": ["format"],
-        "properties": {"format": {"enum": ["riemdp-release/2", "riemdp-release/1"]}},
+        "properties": {"format": {"const": "riemdp-release/2"}},
     }
     return closed(
         {

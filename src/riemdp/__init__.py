@@ -98,6 +98,7 @@ if TYPE_CHECKING:
         RayleighTest,
         Release,
         advise_ball,
+        check,
         combine,
         plan,
         plan_grid,
@@ -146,7 +147,7 @@ else:
             ),
             "release": (
                 "BallAdvice Combination ConformalLaplace Denoised Plan PlanGrid PlanRow "
-                "PrivateBall PrivateMeans RayleighTest Release advise_ball combine plan "
+                "PrivateBall PrivateMeans RayleighTest Release advise_ball check combine plan "
                 "plan_grid private_ball private_directional_summary private_huber private_mean "
                 "private_means private_median private_moments private_procrustes_mean "
                 "private_rotation_mean private_statistic private_variance rayleigh_test "
@@ -244,6 +245,7 @@ __all__ = [
     "WrappedLaplace",
     "advise_ball",
     "audit",
+    "check",
     "combine",
     "compose",
     "convert",

@@ -104,7 +104,7 @@ class ReleaseFailedError(RiemdpError):
     """A release failed after it was charged, for a reason that may tell of the data.
 
     The message is always the same. The reason is for the holder of the data, who reads the logger
-    ``"riemdp.data_holder"``.
+    ``"riemdp.data_holder"``, or finds it before a release with :func:`riemdp.check`.
     """
 
 

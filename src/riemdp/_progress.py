@@ -110,7 +110,7 @@ def progress(show: Show | None = None) -> Iterator[None]:
 
     Nothing is shown without it, but by the command line on a terminal. Only public numbers are:
     parts whose sizes are public, groups, factors of a space, steps, outputs of an audit. Where the
-    number of records is private, or an account was charged first, so that no failure may tell of
+    number of records is private, or an account was charged, so that no failure may tell of
     the data, there is no count, only that work goes on. Passes of solvers are never shown.
 
     Parameters

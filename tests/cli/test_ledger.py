@@ -194,7 +194,7 @@ def test_whatever_is_wrong_with_a_file_is_not_said(riemdp, fails, url, study, tm
     for name in names:
         file = tmp_path / f"{name}.npy"
         said.append(fails(2, "mean", file, *MEAN, *wide, "--details", details))
-        told.append(fails(2, "mean", file, *MEAN, *wide, "--charge", "checked"))
+        told.append(fails(2, "mean", file, *MEAN))
     assert len(set(said)) == 1
     assert "after it was charged" in said[0]
     assert len(set(told)) == len(names)  # the control
@@ -227,7 +227,6 @@ def test_what_is_public_is_asked_for_before_the_charge(fails, url, study, matric
         ((tmp_path / "nowhere.npy", *MEAN), "no file"),
         ((matrices, *MEAN, "--unit", "record"), "unit"),
         ((matrices, *MEAN, "--adjacency", "add-remove"), ""),
-        ((matrices, *MEAN, "--charge", "later"), "charge"),
     ):
         assert words in fails(2, "mean", *arguments, *study)
     assert Ledger(url).account("study").entries() == ()

@@ -373,16 +373,6 @@ def test_no_warning_tells_of_the_data(riemdp, matrices, monkeypatch):
     assert caught == []
 
 
-def test_tolerance(riemdp, fails, matrices, tmp_path):
-    document = tmp_path / "release.json"
-    arguments = ("mean", matrices, *BALL, *BUDGET)
-    assert riemdp(*arguments, "--tol", 0.001, "--release", document).exit_code == 0
-    release = library.Release.from_json(document.read_text(encoding="utf-8"))
-    assert release.tol == 0.001
-    assert release.sensitivity == pytest.approx(2 * 2 / 50 + 0.002)
-    assert "tol" in fails(2, *arguments, "--tol", -1)
-
-
 def test_output_tells_nothing_of_clipping(riemdp, matrices, tmp_path):
     # All records in the ball, or most of them outside: but for the value the output is the same.
     shown = []

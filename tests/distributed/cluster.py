@@ -256,7 +256,6 @@ def lost(folder):
             GDP(0.5),
             client=client,
             accountant=account,
-            charge="first",
         )
     except riemdp.RiemdpError as error:
         return {
@@ -278,14 +277,12 @@ def told(folder):
     np.save(folder / "matrices03.npy", broken)
     found = {}
     with cluster(folder) as workers, Client(workers) as client:
-        for charge in ("first", "checked"):
-            account = Accountant(GDP(1.0))
-            given = {"client": client, "accountant": account, "charge": charge}
+        for name, account in (("paid", Accountant(GDP(1.0))), ("plain", None)):
+            given = {"client": client, "accountant": account}
             try:
                 private_mean(chunks(folder, "matrices"), MATRICES, GDP(0.5), **given)
             except riemdp.RiemdpError as error:
-                spent = None if account.spent is None else account.spent.mu
-                found[charge] = [type(error).__name__, str(error), spent]
+                found[name] = [type(error).__name__, str(error)]
                 kept = error  # with its traceback, as a notebook keeps it
         time.sleep(0.5)
         found["left"] = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))

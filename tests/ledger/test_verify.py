@@ -269,7 +269,7 @@ def test_steps_of_a_search_pay_for_no_other_release(ledger, account):
 def test_groups_are_releases_of_their_own(ledger, account):
     ball, rng = Ball(Euclidean(2), [0.0, 0.0], 1.0), np.random.default_rng(0)
     groups = {name: rng.normal(0.0, 0.3, (100, 2)) for name in "ab"}
-    made = private_means(groups, ball, PureDP(0.5), accountant=account, charge="checked")
+    made = private_means(groups, ball, PureDP(0.5), accountant=account)
     document = json.loads(made.to_json())
     for honest in (made, document, list(made.groups)):
         assert ledger.verify(honest if isinstance(honest, list) else [honest]).ok

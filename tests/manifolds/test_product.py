@@ -21,7 +21,7 @@ from riemdp import (
 )
 from riemdp._part_document import decode, encode
 from riemdp.manifolds import FlatProduct, Product
-from riemdp.summaries import clipped_frechet_mean
+from riemdp.statistics import clipped_frechet_mean
 
 SPACES = [
     Product(Sphere(2), Euclidean(2)),

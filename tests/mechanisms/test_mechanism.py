@@ -142,14 +142,10 @@ def test_two_equal_mechanisms(mechanism):
 
 
 @every_mechanism
-def test_what_is_proved_and_which_mean_it_is_for(mechanism):
+def test_what_is_proved_and_how_sensitivities_are_measured(mechanism):
     assert mechanism.proven is True
     flat = isinstance(mechanism.manifold, (Euclidean, SPDLogEuclidean))
     tangent = isinstance(mechanism, TangentMechanism) and not flat
-    of_tangent_mean = tangent and not mechanism.intrinsic
-    with pytest.warns(DeprecationWarning, match="Mechanism.metric") as caught:
-        assert mechanism.summary == ("tangent-mean" if of_tangent_mean else "frechet-mean")
-    assert caught[0].filename == __file__  # the caller's line, not ours
     curved = "coordinates" if tangent else "distance"
     assert flat or mechanism.metric == curved
 

@@ -36,6 +36,7 @@ from riemdp import (
     RiemdpError,
     Sphere,
     UnsupportedNeighboursError,
+    check,
     private_ball,
     private_directional_summary,
     private_huber,
@@ -223,7 +224,7 @@ def test_directions_are_opened_after_the_charge(account, name):
         function(np.full_like(points, np.nan), BUDGET, accountant=account)
     assert len(account.entries()) == 2
     with pytest.raises(NotOnManifoldError):
-        function(np.full_like(points, np.nan), BUDGET, accountant=account, charge="checked")
+        function(np.full_like(points, np.nan), BUDGET)
     with pytest.raises(UnsupportedNeighboursError, match="add-remove-user"):
         function(points, BUDGET, accountant=account, users=list(range(60)))
     with pytest.raises(InvalidParameterError, match="people="):
@@ -293,8 +294,9 @@ def test_what_is_wrong_with_data_is_not_said(account, name):
     assert opaque.value.__cause__ is opaque.value.__context__ is None
     assert len(account.entries()) == 2
     assert account.remaining.mu < before.mu
-    with pytest.raises(told) as clear:  # the control
-        private_mean(points, NORTH, BUDGET, accountant=account, charge="checked", **said)
+    for ask in (private_mean, check):  # the controls
+        with pytest.raises(told) as clear:
+            ask(points, NORTH, BUDGET, **said)
     assert str(clear.value) != str(opaque.value)
     assert len(account.entries()) == 2
 
@@ -305,7 +307,7 @@ def test_what_fails_later_is_not_said_either(account, rows, monkeypatch):
         release(accountant=account, allow_unproven=True)
     assert "17" not in str(failed.value)
     with pytest.raises(ConvergenceError):
-        release(accountant=account, allow_unproven=True, charge="checked")
+        release(allow_unproven=True)
     assert len(account.entries()) == 1
 
     def out_of_memory(*_arguments, **_options):
@@ -377,10 +379,10 @@ def test_warnings_while_records_are_opened_are_dropped(account, last):
         warnings.warn("row 7 is odd", stacklevel=1)
         return bad(near_north(), 7, [0.0, 0.0, last])
 
-    for charge, told in (("first", 0), ("checked", 1)):
+    for payer, told in ((account, 0), (None, 1)):
         with warnings.catch_warnings(record=True) as said, contextlib.suppress(RiemdpError):
             warnings.simplefilter("always")
-            private_mean(records, NORTH, BUDGET, accountant=account, charge=charge, n=60)
+            private_mean(records, NORTH, BUDGET, accountant=payer, n=60)
         assert sum(each.category is UserWarning for each in said) == told
 
 
@@ -404,11 +406,6 @@ def test_what_public_arguments_rule_out_is_said_and_costs_nothing(ledger, accoun
             InvalidParameterError,
             lambda: private_mean(Records(rows, rows), PLANE, BUDGET, accountant=account),
         ),
-        (
-            InvalidParameterError,
-            lambda: private_mean(never, PLANE, BUDGET, accountant=account, n=9, charge="last"),
-        ),
-        (InvalidParameterError, lambda: private_mean(rows, PLANE, BUDGET, charge="first")),
         (
             InvalidParameterError,
             lambda: private_mean(never, PLANE, BUDGET, mechanism="x", accountant=account, n=9),
@@ -443,9 +440,7 @@ def test_what_shapes_and_names_rule_out_costs_nothing_anywhere(account, rows):
         "groups": (lambda: private_means(two, PLANE, BUDGET, ids=few, accountant=account), "ids"),
         "search": (lambda: private_ball(rows[:, :1], PLANE, BUDGET, accountant=account), "shape"),
         "people in a search": (
-            lambda: private_ball(
-                Records(rows, users=range(60)), PLANE, BUDGET, accountant=account, charge="checked"
-            ),
+            lambda: private_ball(Records(rows, users=range(60)), PLANE, BUDGET, accountant=account),
             "without users",
         ),
         "names in a search": (
@@ -475,7 +470,6 @@ def test_what_shapes_and_names_rule_out_costs_nothing_anywhere(account, rows):
                 PLANE,
                 BUDGET,
                 neighbours=ReplacePoint(),
-                charge="first",
                 accountant=Accountant(GDP(1.0), adjacency="replace-point"),
             ),
             "public sizes",
@@ -498,36 +492,24 @@ def test_records_may_be_opened_by_a_function(account, rows):
     release = private_mean(points, PLANE, BUDGET, accountant=account, n=60)
     assert opened == [1]
     assert release.n == 60
-    private_mean(points, PLANE, BUDGET, accountant=account, charge="checked")
-    assert opened == [1, 1]  # before the second charge
+    check(points, PLANE, BUDGET, n=60)
+    assert opened == [1, 1]
     with_labels = Records(rows, covariates=np.ones(60))
     with pytest.raises(ReleaseFailedError):
         private_mean(lambda: with_labels, PLANE, BUDGET, accountant=account, n=60)
 
 
-def test_an_account_that_ends_with_the_process_is_charged_last(rows):
+def test_an_account_that_ends_with_the_process_is_charged_first_too():
     account = Accountant(GDP(1.0))
-    with pytest.raises(NotOnManifoldError, match="row 7"):
-        private_mean(bad(near_north(), 7, np.nan), NORTH, BUDGET, accountant=account)
-    assert account.spent is None
     with pytest.raises(ReleaseFailedError):
-        private_mean(
-            bad(near_north(), 7, np.nan), NORTH, BUDGET, accountant=account, charge="first"
-        )
+        private_mean(bad(near_north(), 7, np.nan), NORTH, BUDGET, accountant=account)
     assert account.spent == BUDGET
 
 
-def test_both_orders_release_the_same(account, rows):
+def test_an_account_changes_nothing_but_what_is_said(account, rows):
     made = [
-        private_mean(
-            rows,
-            PLANE,
-            BUDGET,
-            generator=np.random.default_rng(5),
-            accountant=account,
-            charge=charge,
-        )
-        for charge in ("first", "checked")
+        private_mean(rows, PLANE, BUDGET, generator=np.random.default_rng(5), accountant=payer)
+        for payer in (account, None)
     ]
     assert made[0].rounded == made[1].rounded
     assert made[0].value.tolist() == made[1].value.tolist()
@@ -548,8 +530,9 @@ def test_a_search_and_groups_fail_alike(ledger, rows):
         private_means(twice, PLANE, GDP(1.0), ids=ids, accountant=account)
     assert len({str(error.value) for error in (searched, adapted, grouped, same)}) == 1
     assert len(account.entries()) == 4
-    with pytest.raises(InvalidParameterError, match="nobody may be in two groups"):
-        private_means(twice, PLANE, BUDGET, ids=ids, accountant=account, charge="checked")
+    for ask in (private_means, check):
+        with pytest.raises(InvalidParameterError, match="nobody may be in two groups"):
+            ask(twice, PLANE, BUDGET, ids=ids)
     with pytest.raises(InvalidParameterError, match="share memory"):  # without a look at rows
         private_means({"a": rows, "b": rows}, PLANE, BUDGET, accountant=account)
     assert len(account.entries()) == 4

@@ -63,7 +63,6 @@ class Case:
     # options that messages name
     sized: bool = False
     contribution: int = 1
-    charge: str = "auto"
     paid: str = ""  # adjacency of the account
 
     @property
@@ -112,7 +111,7 @@ def records_of(case, file, rows):
 
 def options_of(case):
     """Keywords of a call on all records."""
-    found = {"charge": case.charge}
+    found = {}
     if case.adjacency != "unsaid":
         found["adjacency"] = case.adjacency
     if case.with_n:
@@ -135,8 +134,7 @@ def released(case, account, file):
     records, options = records_of(case, file, slice(0, N)), options_of(case)
     ball, paid = BALLS[case.space], {"accountant": account}
     if case.call == "median on a found ball":
-        options.pop("charge")
-        found = private_ball(records, ball, BUDGET, **paid, charge=case.charge)
+        found = private_ball(records, ball, BUDGET, **paid)
         left = found.left
         try:
             private_median(records_of(case, file, slice(0, N)), found, steps=2, **options)
@@ -201,7 +199,6 @@ ADVICE = {
     r"under replace-one without users": lambda _: {"adjacency": "replace-one", "users": False},
     r"give the public number of .*n=\.\.\.": lambda _: {"stated": True},
     r"leave out n$": lambda _: {"stated": False},
-    r'charge="checked"': lambda _: {"charge": "checked"},
 }
 PUBLIC = {"adapted": "mean", "median on a found ball": "median"}
 

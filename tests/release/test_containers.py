@@ -51,7 +51,7 @@ def constant(points):
 #: Everything public that takes records or points, as a function of 30 of them.
 TAKES_POINTS = {
     "private_mean": lambda x: private_mean(x, BALL, PureDP(1.0), generator=seeded()).value,
-    "private_ball": lambda x: private_ball(x, BALL, 9.0, generator=seeded()).ball.center,
+    "private_ball": lambda x: private_ball(x, BALL, PureDP(9.0), generator=seeded()).ball.center,
     "ConformalLaplace.private": lambda x: (
         ConformalLaplace.private(x, BALL, 1.0, nodes=300, generator=seeded()).factor
     ),
@@ -105,31 +105,27 @@ def test_what_is_no_array_of_reals_is_refused(name, refused):
     numbers = getattr(wrong, "dtype", np.dtype(float)).kind == "b" and name == "output_grid"
     if default or numbers:
         return
-    with pytest.raises(RiemdpError, match=rf"{MATCH}|outputs must be real"):
+    with pytest.raises(
+        RiemdpError,
+        match=rf"{MATCH}|outputs must be real|an array or a list|must have shape|covering radius",
+    ):
         TAKES_POINTS[name](wrong)
 
 
 @pytest.mark.parametrize("name", ["private_mean", "private_ball", "ConformalLaplace.private"])
-def test_a_refusal_costs_nothing_and_draws_nothing(name):
-    class Account:
-        spent = 0
-
-        def spend(self, *_charge):
-            self.spent += 1
-
-    account, generator = Account(), seeded()
+def test_a_refusal_draws_nothing(name):
+    generator = seeded()
     before = generator.bit_generator.state
     masked = np.ma.masked_array(POINTS, mask=POINTS > 0.9)
-    options = {"generator": generator, "accountant": account}
+    options = {"generator": generator}
     with pytest.raises(NotOnManifoldError, match="fill or drop"):
         {
             "private_mean": lambda: private_mean(masked, BALL, PureDP(1.0), **options),
-            "private_ball": lambda: private_ball(masked, BALL, 1.0, **options),
+            "private_ball": lambda: private_ball(masked, BALL, PureDP(1.0), **options),
             "ConformalLaplace.private": lambda: ConformalLaplace.private(
                 masked, BALL, 1.0, nodes=300, **options
             ),
         }[name]()
-    assert account.spent == 0
     assert generator.bit_generator.state == before
 
 
@@ -199,7 +195,7 @@ def test_masked_records_on_matrices_are_refused_too():
     rows = [*records[:4], np.ma.masked_array(records[4], mask=np.eye(2))]
     for function in (
         lambda: private_mean(rows, ball, PureDP(1.0)),
-        lambda: private_ball(rows, ball, 1.0),
+        lambda: private_ball(rows, ball, PureDP(1.0)),
         lambda: frechet_mean(space, rows),
         lambda: tangent_mean(ball, rows),
         lambda: extreme_directions(space, rows[4]),

@@ -34,7 +34,6 @@ def test_the_way_in_makes_no_difference():
             GDP(1.0),
             generator=seeded(),
             accountant=Accountant(GDP(1.0)),
-            charge="first",
         ),
         private_directional_summary(chunks, GDP(1.0), generator=seeded()),
     ]
@@ -46,9 +45,7 @@ def test_the_way_in_makes_no_difference():
 def test_how_many_entries_a_row_has_is_public_before_the_charge():
     account = Accountant(GDP(1.0))
     with pytest.raises(InvalidParameterError, match="only the shape of the data"):
-        private_directional_summary(
-            directions(4, 3).tolist(), GDP(1.0), accountant=account, charge="first"
-        )
+        private_directional_summary(directions(4, 3).tolist(), GDP(1.0), accountant=account)
     with pytest.raises(InvalidParameterError, match="say the public shape"):
         private_directional_summary(Chunks([directions(4, 3)], n=4), GDP(1.0))
     assert account.ledger == ()

@@ -140,4 +140,4 @@ def test_laplace_noise_ranks_by_its_error():
 def test_a_search_needs_one_ball():
     ball = BALLS["box"]
     with pytest.raises(UnsupportedBallError, match="rms_radius alone"):
-        private_ball(points_of(ball, 200), ball, 0.5)
+        private_ball(points_of(ball, 200), ball, PureDP(0.5))

@@ -382,5 +382,5 @@ def test_a_charge_that_comes_first_hides_no_warning():
     account = Accountant(GDP(1.0))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        private_mean(records, PLANE, GDP(1.0), accountant=account, charge="first", n=400)
+        private_mean(records, PLANE, GDP(1.0), accountant=account, n=400)
     assert [each.category for each in caught] == [PublicWarning]

@@ -51,6 +51,6 @@ def test_chunks_of_a_zarr_array_that_nobody_wrote_are_no_records(tmp_path, numbe
         private_mean(lost, PLANE, GDP(1.0), accountant=account)
     assert account.spent == GDP(1.0)
     people = Records(lost, users=np.arange(len(rows)))
-    for given in (people, lambda: lost, lambda: Records(lost)):
+    for given, n in ((people, None), (lambda: lost, len(rows)), (lambda: Records(lost), len(rows))):
         with pytest.raises(InvalidParameterError, match="nobody wrote"):
-            private_mean(given, PLANE, GDP(1.0))
+            private_mean(given, PLANE, GDP(1.0), n=n)

@@ -6,20 +6,22 @@ import numpy as np
 import pytest
 
 from riemdp import (
+    GDP,
     Ball,
     Euclidean,
     InvalidParameterError,
     NotOnManifoldError,
     Records,
     RiemdpError,
+    TangentGaussian,
 )
+from riemdp.release import offer
 from riemdp.release._unopened import (
     Unopened,
     check_given,
     check_shapes,
     opened,
     public_size,
-    size_of,
     with_absent,
 )
 from riemdp.statistics import AddRemove, ClassMoments, FrechetMean, ReplaceOne, ReplaceUser
@@ -63,7 +65,7 @@ def test_the_size_is_read_off_a_shape_or_a_length():
     ],
 )
 def test_what_is_not_known_has_to_be_said(records, neighbours, n):
-    with pytest.raises(InvalidParameterError):
+    with pytest.raises((InvalidParameterError, NotOnManifoldError)):
         public_size(records, neighbours, n)
 
 
@@ -74,15 +76,6 @@ def test_what_holds_no_records_is_refused_by_its_kind(points, n):
         with pytest.raises(NotOnManifoldError, match="points must hold real numbers"):
             public_size(Records(points), neighbours, n)
     assert public_size(Records(["a.npy", [0.0, 1.0]]), ReplaceOne(), n) == (n or 2)
-
-
-def test_a_size_that_was_said_is_held_against_the_records():
-    data = Records(np.zeros((3, 2)))
-    assert size_of(data, ReplaceOne(), None) == size_of(data, ReplaceOne(), 3) == 3
-    assert size_of(data, AddRemove(), None) is None
-    for neighbours, n in ((ReplaceOne(), 4), (AddRemove(), 3)):
-        with pytest.raises(InvalidParameterError):
-            size_of(data, neighbours, n)
 
 
 def test_functions_are_called_where_records_are_opened():
@@ -159,13 +152,16 @@ def test_records_are_checked_once_and_kept():
         calls.append(1)
         return np.zeros((3, 2))
 
-    later = Unopened(Records(points), PLANE.manifold, PLANE, ReplaceOne(), late=True)
+    made = offer(FrechetMean(), TangentGaussian, PLANE, 3, GDP(1.0))
+    later = Unopened(Records(points), PLANE.manifold, PLANE, ReplaceOne())
+    assert later.size(3) == 3
+    later.check(made)
     assert calls == []
-    assert later.read() is later.read()
+    assert later.opened(made) is later.opened(made)
     assert calls == [1]
-    wrong = Unopened(Records([[np.nan, 0]]), PLANE.manifold, PLANE, ReplaceOne(), late=True)
+    wrong = Unopened(Records([[np.nan, 0]]), PLANE.manifold, PLANE, ReplaceOne())
     with pytest.raises(NotOnManifoldError):
-        wrong.read()
+        wrong.opened(made)
 
 
 def test_the_centre_stands_for_who_has_no_record():

@@ -161,7 +161,7 @@ class Median(Summary):
 
 @pytest.mark.parametrize("statistic", [FrechetMean(), TangentMean(), Median()])
 @pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2)], ids=str)
-def test_a_tolerance_that_is_refused_does_not_verify(statistic, manifold):
+def test_a_tolerance_that_float64_cannot_carry_does_not_verify(statistic, manifold):
     ball = Ball(manifold, manifold.origin, 0.7)
     points = np.tile(manifold.origin, (40, 1))
     options = {"mechanism": "riemannian-gaussian", "allow_unproven": True}
@@ -171,12 +171,9 @@ def test_a_tolerance_that_is_refused_does_not_verify(statistic, manifold):
     exact = release.neighbours.sensitivity(statistic, ball, 40, release.mechanism.metric)
     least = release.statistic.tolerance(ball, 0.0)
     for tol in (5e-324, 0.1 * least) if least else ():  # sums of integers need none
-        with pytest.raises(InvalidParameterError, match="tol"):
-            private_statistic(statistic, points, ball, GDP(1.0), tol=tol, **options)
         changed = replace(release, tol=tol, sensitivity=np.nextafter(exact + 2 * tol, np.inf))
         assert {"sensitivity", "guarantee"} <= failed(changed)
-    given = private_statistic(statistic, points, ball, GDP(1.0), tol=least or 1e-9, **options)
-    assert "sensitivity" not in failed(given)
+    assert "sensitivity" not in failed(release)
 
 
 STATED = {
@@ -406,11 +403,7 @@ def documents(folder):
         file.write_text(release.to_json(), encoding="utf-8")
     assert "search" in json.loads((folder / "found.json").read_text(encoding="utf-8"))
     release_of().save(folder / "certificate.json", container=True)
-    old = (
-        Path(__file__).parents[1] / "data" / "release-1" / "08-Sphere-riemannian-laplace-RaoDP.json"
-    )
-    (folder / "old.json").write_text(old.read_text(encoding="utf-8"), encoding="utf-8")
-    return [*files, folder / "certificate.json", folder / "old.json"]
+    return [*files, folder / "certificate.json"]
 
 
 def verifies(file):

@@ -20,9 +20,8 @@ from riemdp import (
     frechet_mean_sensitivity,
     tangent_mean_sensitivity,
 )
-from riemdp.statistics import FrechetMean, log_stretch
+from riemdp.statistics import FrechetMean, clipped_frechet_mean, log_stretch
 from riemdp.statistics._solver_of_space import mean_solver
-from riemdp.summaries import clipped_frechet_mean
 
 RADIUS = 0.4
 

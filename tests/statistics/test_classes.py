@@ -32,6 +32,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     UnsupportedNeighboursError,
+    check,
     private_statistic,
     tangent_mean_sensitivity,
     verify,
@@ -424,11 +425,11 @@ def test_a_label_of_no_class_costs_nothing_and_is_not_told(classes, labels, row)
     before = source.bit_generator.state
     for statistic in (ClassMoments(classes), Recentred(ClassMoments(classes, "matrix"))):
         with pytest.raises(InvalidParameterError) as error:
-            private_statistic(
-                statistic,
+            check(
                 Records(np.zeros((4, 2)), labels),
                 PLANE,
                 GDP(1.0),
+                statistic=statistic,
                 accountant=account,
                 generator=source,
             )

@@ -28,6 +28,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     UnsupportedNeighboursError,
+    check,
     private_statistic,
     verify,
 )
@@ -311,7 +312,7 @@ def test_covariates_are_checked_before_anything_is_charged(records, error, said)
     account = Accountant(GDP(5.0))
     for statistic in (TangentRegression(0.0, 1.0), Recentred(TangentRegression(0.0, 1.0))):
         with pytest.raises(error, match=said):
-            private_statistic(statistic, records, PLANE, GDP(1.0), accountant=account)
+            check(records, PLANE, GDP(1.0), statistic=statistic, accountant=account)
     assert not account.ledger
 
 

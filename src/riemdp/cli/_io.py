@@ -12,7 +12,6 @@ import numpy as np
 
 from riemdp import _files, readers
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
-from riemdp.readers._records import check_names
 from riemdp.statistics import Records
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class DataOptions:
             raise InvalidParameterError(f"--layout must be one of {', '.join(readers.layouts())}")
         names = self._names() if self.key is None else [self.key]
         if not self._plain():
-            check_names(
+            readers.check_names(
                 self.path,
                 names,
                 has_extras=bool(self._extras()),

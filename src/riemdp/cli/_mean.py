@@ -31,7 +31,7 @@ from riemdp.cli._options import budget_of, center_of, manifold_of, records_of, r
 from riemdp.cli._output import print_release, warn, working
 from riemdp.manifolds import Aligned, Ball
 from riemdp.readers import layouts
-from riemdp.release import charges_first, private_mean, private_statistic
+from riemdp.release import private_mean, private_statistic
 from riemdp.statistics import Records, Statistic
 
 if TYPE_CHECKING:
@@ -114,10 +114,6 @@ def mean(
     allow_unproven: Annotated[
         bool, typer.Option(help="Use parts whose claims nobody proved; the release says so.")
     ] = False,
-    tol: Annotated[
-        float | None,
-        typer.Option(help="Public tolerance of the mean; twice it adds to the sensitivity."),
-    ] = None,
     arithmetic: Annotated[
         str,
         typer.Option(help="exact, or float64, whose low bits tell neighbouring data sets apart."),
@@ -139,13 +135,6 @@ def mean(
             "unless --users is a column. With --dataset, what you take the unit of that to be."
         ),
     ] = None,
-    charge: Annotated[
-        str,
-        typer.Option(
-            help="first: before FILE is opened, and then an error says nothing; checked: after it "
-            "was checked; auto: first with a ledger."
-        ),
-    ] = "auto",
     details: Annotated[
         Path | None,
         typer.Option(
@@ -250,7 +239,7 @@ def mean(
     late: dict[str, Any] = {name: partial(of_file, name) for name in names}
     records = Records(**late)
     ids: Any = None if users is None else users_of_file
-    if charges_first(charge, account):
+    if account is not None:
         check_readable(file, file_of_ids, mask)
         named = space = named or manifold_of(manifold, dim, size, curvature)
         if (row := read.row()) is not None:
@@ -283,10 +272,8 @@ def mean(
             people=people,
             generator=generator,
             accountant=account,
-            charge=charge,
             n=n,
             allow_unproven=allow_unproven,
-            tol=tol,
             arithmetic=arithmetic,
         )
 

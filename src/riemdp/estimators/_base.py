@@ -108,6 +108,12 @@ class PrivateEstimator(PointsEstimator):
             self.__dict__ = before
             raise
 
+    @property
+    def _pays(self) -> bool:
+        """Whether an account pays for a fit, so that before it no error may tell of the records."""
+        payer = self.ball.accountant if isinstance(self.ball, PrivateBall) else self.accountant
+        return payer is not None
+
     def _options(self, users: ArrayLike | None, people: int | None) -> dict[str, Any]:
         """Return what every release is called with."""
         return {

@@ -11,7 +11,7 @@ from riemdp._checks import plain_array
 from riemdp._errors import InvalidParameterError
 from riemdp.estimators._base import PrivateEstimator, seen_from_base
 from riemdp.estimators._scikit_learn import ClassifierMixin, column_or_1d
-from riemdp.release import is_durable, private_statistic
+from riemdp.release import private_statistic
 from riemdp.statistics import ClassMoments, Records
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         plain_array(y, "y")  # no masked array, whose mask would be lost
         labels = column_or_1d(y, warn=True)
         no_labels = labels.dtype.kind not in "iuUO" and len(labels) > 0  # none have no kind
-        if no_labels and not is_durable(self.accountant):  # which is charged before it is looked at
+        if no_labels and not self._pays:  # with an account it is charged before they are looked at
             raise InvalidParameterError(
                 f"Unknown label type: labels must be integers or texts, got "
                 f"{_KINDS.get(labels.dtype.kind, 'something else')}; "

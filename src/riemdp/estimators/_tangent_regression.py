@@ -11,7 +11,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp.estimators._base import PrivateEstimator, seen_from_base
 from riemdp.estimators._points import rows_of
 from riemdp.estimators._scikit_learn import check_features, check_is_fitted
-from riemdp.release import is_durable, private_statistic
+from riemdp.release import private_statistic
 from riemdp.statistics import Records, TangentRegression
 
 if TYPE_CHECKING:
@@ -103,11 +103,11 @@ class PrivateTangentRegression(PrivateEstimator):
         return 2
 
     def _covariates(self, X: Any, *, reset: bool = False) -> NDArray[Any]:
-        """Return covariates as an array, shape (n,); in a fit that is charged first, of anything.
+        """Return covariates as an array, shape (n,); in a fit with an account, of anything.
 
         What a single one of them decides is an error after the charge then.
         """
-        late = plain_array(X, "X") if reset and is_durable(self.accountant) else None
+        late = plain_array(X, "X") if reset and self._pays else None
         found = real_entries(X, "X") if late is None else late
         if found.ndim not in (1, 2) or found.shape[1:] not in ((), (1,)):
             raise InvalidParameterError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -96,24 +95,6 @@ class Mechanism(Part, sort="mechanism"):
     def __post_init__(self) -> None:
         check_manifold(self.manifold, f"; it comes first: {type(self).__name__}(manifold, sigma)")
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma, the noise scale,"))
-
-    @property
-    def summary(self) -> str:
-        """Deprecated: ``"frechet-mean"`` or ``"tangent-mean"``; see :attr:`metric`.
-
-        It is the release that knows its statistic: ``release.statistic.name``.
-        """
-        warnings.warn(
-            "Mechanism.summary is deprecated: Mechanism.metric says how sensitivities are "
-            "measured, and Release.statistic what is released",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self._summary
-
-    @property
-    def _summary(self) -> str:
-        return "frechet-mean"
 
     @property
     def proven(self) -> bool:

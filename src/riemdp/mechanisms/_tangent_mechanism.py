@@ -84,10 +84,6 @@ class TangentMechanism(ArrayFields, Mechanism):
         base.flags.writeable = False
         object.__setattr__(self, "base", base)
 
-    @property
-    def _summary(self) -> str:
-        return "frechet-mean" if self.intrinsic or self.manifold.chart else "tangent-mean"
-
     @classmethod
     def needed(cls, ball: Ball) -> dict[str, Any]:
         """Return the base, off flat spaces: the centre; see :meth:`Mechanism.needed`."""

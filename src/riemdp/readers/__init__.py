@@ -13,6 +13,15 @@ from riemdp.readers._csv import read_csv
 from riemdp.readers._layouts import layouts, points_of
 from riemdp.readers._nifti import write_nifti
 from riemdp.readers._read import extensions, read
-from riemdp.readers._records import read_records
+from riemdp.readers._records import check_names, read_records
 
-__all__ = ["extensions", "layouts", "points_of", "read", "read_csv", "read_records", "write_nifti"]
+__all__ = [
+    "check_names",
+    "extensions",
+    "layouts",
+    "points_of",
+    "read",
+    "read_csv",
+    "read_records",
+    "write_nifti",
+]

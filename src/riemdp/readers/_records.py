@@ -130,7 +130,32 @@ def read_records(
 
 
 def check_names(path: Path, points: Sequence[str], *, has_extras: bool, has_mask: bool) -> None:
-    """Raise ``InvalidParameterError`` for names that a format does not have; no file is read."""
+    """Check names of columns against a format; no file is read.
+
+    Parameters
+    ----------
+    path : Path
+    points : sequence of str
+        Columns of the points.
+    has_extras : bool
+        Whether columns of users, labels, covariates or weights are named, too.
+    has_mask : bool
+        Whether there is a mask.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the format has no such names, or needs some.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from riemdp.readers import check_names
+    >>> check_names(Path("a.npy"), ["x"], has_extras=False, has_mask=False)
+    Traceback (most recent call last):
+        ...
+    riemdp._errors.InvalidParameterError: a.npy has no columns or arrays with names
+    """
     suffix, named = path.suffix.lower(), bool(points) or has_extras
     if isinstance(points, str):
         raise InvalidParameterError("points must be a sequence of names, got a text")

@@ -6,7 +6,8 @@ from riemdp._lazy import lazy_names
 
 if TYPE_CHECKING:
     from riemdp.release._advise_ball import BallAdvice, RadiusRow, advise_ball
-    from riemdp.release._charging import charges_first, is_durable
+    from riemdp.release._charging import is_durable
+    from riemdp.release._check import check
     from riemdp.release._check_document import Check
     from riemdp.release._combine import Combination, combine
     from riemdp.release._conformal import ConformalLaplace
@@ -39,8 +40,9 @@ else:
         globals(),
         {
             "_advise_ball": "BallAdvice RadiusRow advise_ball",
+            "_charging": "is_durable",
+            "_check": "check",
             "_check_document": "Check",
-            "_charging": "charges_first is_durable",
             "_combine": "Combination combine",
             "_conformal": "ConformalLaplace",
             "_denoise": "Denoised",
@@ -86,7 +88,7 @@ __all__ = [
     "Release",
     "Verification",
     "advise_ball",
-    "charges_first",
+    "check",
     "chunks_of",
     "combine",
     "is_durable",

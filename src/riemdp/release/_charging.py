@@ -1,12 +1,12 @@
-"""Whether an account is charged before or after data are looked at, and what may be said then."""
+"""Accounts are charged before data are looked at, and nothing is said of what goes wrong then."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from riemdp._checks import is_one_of, shown
+from riemdp._checks import shown
 from riemdp._discreet import silence
 from riemdp._errors import (
     DatasetMismatchError,
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: When an account is charged: before the records are opened, or after they were checked.
-Charge = Literal["auto", "first", "checked"]
 #: Where the holder of the data reads why a release failed. Nothing is written by default.
 HOLDER = logging.getLogger("riemdp.data_holder")
 HOLDER.addHandler(logging.NullHandler())
@@ -35,7 +33,8 @@ HOLDER.propagate = False  # a service may show, or send, what other loggers writ
 #: The one thing that is said of a release that failed after its charge.
 _FAILED = (
     "the release failed after it was charged, and nothing was released; the charge stays. Why may "
-    'tell of the data, so that only their holder reads it: the logger "riemdp.data_holder"'
+    'tell of the data, so that only their holder reads it: in the logger "riemdp.data_holder", or '
+    "before a release with riemdp.check"
 )
 #: A unit that is no person with several records.
 _RECORD = "record"
@@ -54,39 +53,6 @@ def is_durable(accountant: object) -> bool:
     bool
     """
     return getattr(accountant, "durable", False) is True
-
-
-def charges_first(charge: object, accountant: object, *, streams: bool = False) -> bool:
-    """Whether an account is charged before the records are opened.
-
-    Parameters
-    ----------
-    charge : {"auto", "first", "checked"}
-    accountant : object
-        What is charged, or None.
-    streams : bool, default False
-        Whether records are read a part at a time: to check them first takes a pass of its own.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``charge`` is something else, or there is no account to charge first.
-    """
-    if not is_one_of(charge, ("auto", "first", "checked")):
-        raise InvalidParameterError(
-            f'charge must be "auto", "first" or "checked", got {shown(charge)}'
-        )
-    if charge == "first" and accountant is None:
-        raise InvalidParameterError(
-            'charge="first" is about an account: give accountant=..., or leave charge out'
-        )
-    if streams and charge == "auto":
-        return accountant is not None
-    return charge == "first" or (charge == "auto" and is_durable(accountant))
 
 
 def anchored(entry: object) -> Anchor | None:
@@ -120,7 +86,8 @@ def check_relation(accountant: object, neighbours: Neighbours) -> None:
     """Refuse an account that adds up guarantees about other data sets."""
     said = getattr(accountant, "adjacency", None)
     unsaid = said is None and neighbours.implies_replace_one and not is_durable(accountant)
-    if accountant is None or unsaid or said == neighbours.adjacency:
+    dry = accountant is None or isinstance(accountant, DryRun)
+    if dry or unsaid or said == neighbours.adjacency:
         return
     raise UnsupportedNeighboursError(
         f"{neighbours.name} does not promise a guarantee about {said or 'replace-one'} data sets, "
@@ -129,16 +96,49 @@ def check_relation(accountant: object, neighbours: Neighbours) -> None:
     )
 
 
-def failing_alike(
-    work: Callable[[], T], anchor: Anchor | None, *, but: tuple[type[Exception], ...] = ()
+class DryRun:
+    """Stands for an account in :func:`riemdp.check`: where one is charged records are read."""
+
+    def spend(self, guarantee: Budget, label: str) -> None:
+        """Charge nothing."""
+
+
+class Checked(Exception):  # noqa: N818 -- what it tells is no error
+    """The end of a dry run in which nothing was wrong."""
+
+
+def after_charge(
+    accountant: object,
+    charge: Callable[[], Anchor | None],
+    work: Callable[[Anchor | None], T],
+    *,
+    read: Callable[[], object],
+    but: tuple[type[Exception], ...] = (),
+) -> T:
+    """Charge, and then do all that touches records.
+
+    With an account whatever goes wrong from then on is one error; the errors ``but`` stay what they
+    are, as they cannot tell of the data. Without one whoever calls holds the data, and is told. In
+    a dry run records are read, and then :class:`Checked` is raised.
+    """
+    if isinstance(accountant, DryRun):
+        read()
+        raise Checked
+    anchor = charge()
+    if accountant is None:
+        return work(anchor)
+    return _failing_alike(lambda: work(anchor), anchor, (ReleaseFailedError, *but))
+
+
+def _failing_alike(
+    work: Callable[[], T], anchor: Anchor | None, passes: tuple[type[Exception], ...]
 ) -> T:
     """Do what a charge has paid for; whatever goes wrong is one error that tells nothing.
 
     Warnings are dropped: they may tell of the data as errors do. The anchor of the charge is for
-    the holder of the data. The errors ``but`` stay what they are, as they cannot tell of the data;
-    in place of every other one there is ``ReleaseFailedError``.
+    the holder of the data. The errors ``passes`` stay what they are; in place of every other one
+    there is ``ReleaseFailedError``.
     """
-    passes: tuple[type[Exception], ...] = (ReleaseFailedError, *but)
     try:
         with silence(), uncounted(True):  # where it ends would tell why
             return work()

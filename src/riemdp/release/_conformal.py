@@ -30,12 +30,12 @@ from riemdp.mechanisms._net_laplace import (
 )
 from riemdp.noise import BallNet, ball_net, source_of
 from riemdp.privacy import PureDP
-from riemdp.release._charging import charged, charges_first, check_relation, failing_alike
+from riemdp.release._charging import after_charge, charged, check_relation
 from riemdp.release._named import check_accountant
-from riemdp.release._sensitivity import default_sensitivity
+from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import check_number, check_shapes, opened, size_and_rows
-from riemdp.statistics import ReplaceOne, as_records, check_extras
+from riemdp.release._unopened import check_number, check_shapes, number_of, opened
+from riemdp.statistics import FrechetMean, ReplaceOne, as_records, check_extras
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.privacy import Anchor
-    from riemdp.release._charging import Charge
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Records
 
@@ -177,7 +176,6 @@ class ConformalLaplace(ArrayFields, Described):
         contract_dense: bool = False,
         generator: np.random.Generator | None = None,
         accountant: SupportsSpend | None = None,
-        charge: Charge = "auto",
         n: int | None = None,
     ) -> ConformalLaplace:
         r"""Noise in a metric that follows the data, whose density is itself released privately.
@@ -204,9 +202,9 @@ class ConformalLaplace(ArrayFields, Described):
         generator : numpy.random.Generator, optional
             Noise of the density; a new secure generator by default. A seeded one makes
             the noise predictable, hence neither density nor draws private.
-        accountant, charge, n
+        accountant, n
             As in :func:`riemdp.private_statistic`: charged with the total, before the records are
-            used.
+            opened.
 
         Returns
         -------
@@ -226,28 +224,28 @@ class ConformalLaplace(ArrayFields, Described):
         source = source_of(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)
-        first = charges_first(charge, accountant)
         check_relation(accountant, ReplaceOne())
         given = as_records(points)
         no_stream(given.points, "the conformal mechanism")
         check_extras(given, (), "conformal mechanism")
         check_shapes(given, ball.manifold, n)
-        size, rows = size_and_rows(given, functools.partial(_opened, ball, given), n, late=first)
+        size = number_of(given, n)
+        rows = functools.partial(_opened, ball, given, size)
         if sensitivity is None:
             sensitivity = _sensitivity(ball, size)
         check_spacing(net, rest, sensitivity)
         check_rounding(net, rest, sensitivity, 4.0 * LARGEST_SCALING)
         partition = _partition(net, cells, 0.5 * size * part)
         label = "ConformalLaplace, density and one draw"
-        anchor = charged(accountant, PureDP(float(epsilon)), label)
+        charge = functools.partial(charged, accountant, PureDP(float(epsilon)), label)
 
-        def released() -> ConformalLaplace:
+        def released(anchor: Anchor | None) -> ConformalLaplace:
             counts = noisy_cell_counts(partition, rows(), part, source)
             factor = density_factor(net, partition, counts, size, contract_dense=contract_dense)
             law = NetLaplace(ball, net, factor, rest, sensitivity)
             return cls(law, float(epsilon), part, anchor)
 
-        return failing_alike(released, anchor) if first else released()
+        return after_charge(accountant, charge, released, read=rows)
 
     @property
     def proven(self) -> bool:
@@ -321,11 +319,13 @@ class ConformalLaplace(ArrayFields, Described):
 
 def _sensitivity(ball: Ball, n: int) -> float:
     """Sensitivity of the mean as :func:`riemdp.frechet_mean` computes it by default."""
-    tol = default_sensitivity(ball, n)[1]
-    return default_sensitivity(ball, n, max(tol, _MEAN_TOL))[0]
+    mean = FrechetMean()
+    exact = exact_sensitivity(mean, ball, n, ReplaceOne(), "distance")
+    tol = max(mean.tolerance(ball, exact), _MEAN_TOL)
+    return with_tolerance(mean, ball, "distance", exact, tol)
 
 
-def _opened(ball: Ball, given: Records, n: int | None) -> FloatArray:
+def _opened(ball: Ball, given: Records, n: int) -> FloatArray:
     """Return valid records in the ball, as many as is known."""
     found = checked_records(ball, opened(given).points)
     check_number(n, len(found))

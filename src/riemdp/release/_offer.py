@@ -200,7 +200,6 @@ def offer(
     budget: Budget,
     *,
     neighbours: Neighbours | None = None,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
     streams: bool = False,
@@ -221,8 +220,6 @@ def offer(
     budget : Budget
     neighbours : Neighbours, optional
         :class:`ReplaceOne` by default.
-    tol : float, optional
-        Public tolerance of the statistic; its own by default.
     arithmetic : {"exact", "float64"}, default "exact"
         Exact as far as it is proved: of draw and statistic, of the draw alone, or of neither.
     draws : bool, default True
@@ -244,7 +241,7 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    terms = Terms(ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads)
+    terms = Terms(ball, n, budget, neighbours, arithmetic, draws, streams, rereads)
     return terms.offer(statistic, mechanism)
 
 
@@ -255,7 +252,6 @@ def offers(
     budget: Budget,
     *,
     neighbours: Neighbours | None = None,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
     streams: bool = False,
@@ -266,14 +262,14 @@ def offers(
     Parameters
     ----------
     pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads
+    ball, n, budget, neighbours, arithmetic, draws, streams, rereads
         See :func:`offer`.
 
     Returns
     -------
     list of Offer or UnsupportedError
     """
-    terms = Terms(ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads)
+    terms = Terms(ball, n, budget, neighbours, arithmetic, draws, streams, rereads)
     return [terms.offered(statistic, kind) for statistic, kind in pairs]
 
 
@@ -300,7 +296,6 @@ class Terms:
     n: int | None
     budget: Budget
     neighbours: Neighbours | None = None
-    tol: float | None = None
     arithmetic: Arithmetic = "exact"
     draws: bool = True
     streams: bool = False
@@ -326,7 +321,7 @@ class Terms:
         """Return an offer, one that is known where all is of this library."""
         anew = functools.partial(self._made, statistic, mechanism)
         flags = self.draws, self.streams, self.rereads
-        numbers = self.n, self.tol, self.arithmetic, *flags, self.error
+        numbers = self.n, self.arithmetic, *flags, self.error
         parts = statistic, self.budget, self.neighbours
         asked = known_by(functools.partial(_outcome, anew), mechanism, self.ball, parts, numbers)
         if asked is None:
@@ -389,7 +384,7 @@ class Terms:
                 "neither"
             )
         sensitivity, used = computed_sensitivity(
-            statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=self.tol
+            statistic, ball, n, mechanism.metric, neighbours=neighbours
         )
         together = product_up(sensitivity, weight)
         if given is None:

@@ -11,7 +11,6 @@ import numpy as np
 from riemdp._checks import plain_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError
 from riemdp.manifolds import Ball, Sphere
-from riemdp.release._charging import charges_first
 from riemdp.release._own_directions import own_directions
 from riemdp.release._relation import relation
 from riemdp.release._run import run
@@ -59,7 +58,7 @@ def released_on_sphere(
         made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
         records = Records(replace(chunks, read=made), users=users)
         width = width or _width_of(chunks.shape, made)
-    elif charges_first(options.charge, options.accountant):
+    else:
 
         @functools.cache
         def opened() -> tuple[FloatArray, Any]:
@@ -67,14 +66,12 @@ def released_on_sphere(
 
         late: Any = (lambda: opened()[0], lambda: opened()[1])
         records = Records(late[0], users=None if users is None else late[1])
+        if options.accountant is None:  # whoever calls holds the data
+            width = opened()[0].shape[1]
         width = width or _width(points, read)
         check_shapes(Records(points, users=users), None, None if has_users else n)
         if not has_users:
             n = public_size(as_records(points), related, n)
-    else:
-        rows, ids = _rows(points, read, own, related, users)
-        records = Records(rows, users=ids)
-        width = rows.shape[1]
     ball = Ball.whole(Sphere(width - 1))
     averaged = has_users and "users" in related.takes
     options = replace(
@@ -95,8 +92,8 @@ def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:
     shape = getattr(points, "shape", None)
     if not isinstance(shape, tuple) or len(shape) < 2:
         raise InvalidParameterError(
-            "the account is charged first, and only the shape of the data is looked at before: "
-            'give a NumPy array, or charge="checked"'
+            "only the shape of the data is looked at before an account is charged: give a NumPy "
+            "array"
         )
     any_ = np.random.default_rng(0).normal(size=(1, *shape[1:]))
     is_complex = len(shape) == 2 and np.iscomplexobj(points)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import numbers
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp._checks import positive, scale, shown
+from riemdp._checks import scale, shown
 from riemdp._errors import (
-    InvalidBudgetError,
     InvalidParameterError,
     LedgerError,
     UnsupportedBallError,
@@ -20,8 +18,8 @@ from riemdp._progress import uncounted, work
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
-from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
-from riemdp.release._charging import anchored, charged, charges_first, check_relation, failing_alike
+from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
+from riemdp.release._charging import after_charge, anchored, charged, check_relation
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
 from riemdp.release._relation import check_searched, relation
@@ -33,7 +31,7 @@ from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
 from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import check_given, check_number, opened, size_and_rows
+from riemdp.release._unopened import check_given, check_number, number_of, opened
 from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_extras, check_rows
 
 if TYPE_CHECKING:
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import FloatArray
     from riemdp.privacy import Anchor, Budget
-    from riemdp.release._charging import Charge
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Records
 
@@ -58,13 +55,12 @@ _SMALLEST = 2.0**-25
 def private_ball(
     points: ArrayLike,
     ball: Ball,
-    budget: Budget | float,
+    budget: Budget,
     *,
     rounds: int = 3,
     axis: Literal["auto"] | None = "auto",
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
 ) -> PrivateBall:
@@ -82,8 +78,8 @@ def private_ball(
         Private records. Those outside the ball are projected onto it.
     ball : Ball
         Public ball, chosen without looking at the data.
-    budget : PureDP, ApproxDP, GDP, ZCDP or float
-        Of the search and of what is released on its ball, together. A number is a pure epsilon.
+    budget : PureDP, ApproxDP, GDP or ZCDP
+        Of the search and of what is released on its ball, together.
         ``ApproxDP`` is run as its epsilon without delta in low dimensions, and else as the
         Gaussian guarantee that implies it.
     rounds : int, default 3
@@ -94,10 +90,10 @@ def private_ball(
         Source of noise; a new secure generator by default. Any other marks the result,
         and every release on it, as not private.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the whole budget, before the records are used; with an
+        Charged with the whole budget, before the records are opened; with an
         entry for each step if it is a :class:`riemdp.Accountant` or an account of a ledger.
         Releases on the ball take from that. Nothing is given back.
-    charge, n, allow_unproven
+    n, allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -139,7 +135,6 @@ def private_ball(
     options = Options(
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
     )
@@ -150,7 +145,7 @@ def private_ball(
 def find_ball(
     points: ArrayLike,
     ball: Ball,
-    budget: Budget | float,
+    budget: Budget,
     options: Options,
     *,
     label: str,
@@ -170,18 +165,17 @@ def find_ball(
             "a search starts from one ball about the whole record, not from balls of its factors; "
             "use Ball, or a product ball by rms_radius alone"
         )
-    budget = _budget(budget)
+    check_budget(budget)
     records = as_records(points)
     check_searched(relation(None, None, budget, has_users=records.users is not None))
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)
     source = source_of(options.generator)
-    first = charges_first(options.charge, accountant)
     check_relation(accountant, ReplaceOne())
     no_stream(records.points, "a search for a ball")
     check_given(records, ReplaceOne(), TangentMean(), ball.manifold, options.n)
-    read = functools.partial(_validated, ball, records)
-    size, rows = size_and_rows(records, read, options.n, late=first)
+    size = number_of(records, options.n)
+    rows = functools.partial(_validated, ball, records, size)
     shared = adds_up(budget, ball.manifold.dim)
     along = along and ball.manifold.scale_axis is not None
     search = Search(ball, size, shared, rounds, along)
@@ -190,12 +184,17 @@ def find_ball(
         _check_possible(search, options.allow_unproven)
     if check is not None:
         check(ball, size, share_of(shared, LEAST_LEFT) if possible else budget)
-    account, anchor = _reserved(accountant, budget, label, shared)
+    account: Reservation
+
+    def charge() -> Anchor | None:
+        nonlocal account
+        account, anchor = _reserved(accountant, budget, label, shared)
+        return anchor
 
     def entered(guarantee: Budget, step: str) -> None:
         account.spend(guarantee, f"{label}, {step}")
 
-    def found() -> PrivateBall:
+    def found(anchor: Anchor | None) -> PrivateBall:
         with uncounted(True):  # which steps there are depends on answers
             done, outcome = searched(search, rows(), source, entered)
         smaller = found_ball(ball, outcome)
@@ -203,10 +202,10 @@ def find_ball(
             smaller, outcome.reason, done, budget, source is None, account, accountant, anchor
         )
 
-    return failing_alike(found, anchor, but=(LedgerError,)) if first else found()
+    return after_charge(accountant, charge, found, read=rows, but=(LedgerError,))
 
 
-def _validated(ball: Ball, records: Records, n: int | None) -> FloatArray:
+def _validated(ball: Ball, records: Records, n: int) -> FloatArray:
     """Return points that are on the manifold, as many as is known."""
     given = opened(records)
     check_extras(given, (), "search for a ball")
@@ -238,14 +237,6 @@ def _reserved(
         return reserved, anchored(getattr(reserved, "entry", None))
     # what others may mean by other names than spend is not known
     return Reservation(budget, label, shared), charged(accountant, budget, label)
-
-
-def _budget(budget: object) -> Budget:
-    """Return a privacy definition; a number is a pure epsilon, as in version 0.1."""
-    if isinstance(budget, numbers.Real):
-        return PureDP(positive(budget, "epsilon", error=InvalidBudgetError))
-    check_budget(budget)
-    return budget  # type: ignore[return-value]
 
 
 def _rounds(rounds: object) -> int:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
@@ -50,7 +49,6 @@ def private_directional_summary(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -76,7 +74,7 @@ def private_directional_summary(
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
         and bounds of the value are about.
-    neighbours, adjacency, users, people, generator, accountant, charge, n
+    neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         direction: that of the sum of all own ones, or their main axis where the scatter alone is
         released.
@@ -127,7 +125,6 @@ def private_directional_summary(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
@@ -184,7 +181,6 @@ def private_rotation_mean(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -203,7 +199,7 @@ def private_rotation_mean(
         a part at a time: see :class:`riemdp.Chunks`.
     budget, mechanism
         As in :func:`private_directional_summary`.
-    neighbours, adjacency, users, people, generator, accountant, charge, n
+    neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         rotation, the mean of all own ones in the same sense.
     allow_unproven, arithmetic
@@ -249,7 +245,6 @@ def private_rotation_mean(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
@@ -279,7 +274,6 @@ def private_procrustes_mean(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -298,7 +292,7 @@ def private_procrustes_mean(
         :class:`riemdp.Chunks`.
     budget, mechanism
         As in :func:`private_directional_summary`.
-    neighbours, adjacency, users, people, generator, accountant, charge, n
+    neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         shape, the mean of all own ones in the same sense.
     allow_unproven, arithmetic
@@ -348,7 +342,6 @@ def private_procrustes_mean(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.release._projection import Project
     from riemdp.release._relation import Adjacency
@@ -63,10 +62,8 @@ def private_mean(
     private_weights: bool = False,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> Release:
@@ -149,21 +146,14 @@ def private_mean(
         Source of noise; a new secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget before the mean is computed.
-    charge : {"auto", "first", "checked"}, default "auto"
-        Whether it is charged before the records are opened, which is the default with an account
-        of a ledger, or after they were checked; see :func:`riemdp.private_statistic`.
+        Charged with the budget before the records are opened: what is wrong with them costs it,
+        and is not told, see :func:`riemdp.private_statistic`; :func:`riemdp.check` says it before.
     n : int, optional
-        Number of records, where it is public and the account is charged first, or records are read
-        a part at a time.
+        Number of records, where it is public and no shape or length says it.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
         release then says ``proven=False``.
-    tol : float, optional
-        Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
-        fraction of it. Fix it before seeing the data. What float64 cannot carry for every data set
-        in the ball is refused.
     arithmetic : {"exact", "float64"}, default "exact"
         ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
         arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
@@ -188,9 +178,8 @@ def private_mean(
     NotAttainableError
         If no noise attains the budget, or an instance has too little noise.
     InvalidParameterError
-        If ``tol`` is smaller than what float64 carries for every data set in the ball, or an
-        option of the refined mean is outside its domain, or given without it; if users or weights
-        are no sequence of one for each record, or ``adjacency`` contradicts ``budget``.
+        If an option of the refined mean is outside its domain, or given without it; if users or
+        weights are no sequence of one for each record, or ``adjacency`` contradicts ``budget``.
     UnsupportedNeighboursError
         If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
@@ -235,10 +224,8 @@ def private_mean(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=tol,
         arithmetic=arithmetic,
         project=project,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -15,7 +16,7 @@ from riemdp._progress import ticks, work
 from riemdp.manifolds import check_ball
 from riemdp.noise import source_of
 from riemdp.privacy import Budget, check_budget, label_of_groups
-from riemdp.release._charging import charged, charges_first, failing_alike
+from riemdp.release._charging import after_charge, charged
 from riemdp.release._disjoint import check_apart, check_people, weakest
 from riemdp.release._group_releases import (
     PrivateMeans,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
-    from riemdp.release._charging import Charge
+    from riemdp.privacy import Anchor
     from riemdp.release._disjoint import Name
     from riemdp.release._offer import Arithmetic
     from riemdp.release._projection import Project
@@ -70,10 +71,8 @@ def private_means(
     adjacency: Adjacency | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: Mapping[Name, int] | None = None,
     allow_unproven: bool = False,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> PrivateMeans:
@@ -119,13 +118,11 @@ def private_means(
         Source of noise; a new secure generator by default. Any other marks the releases
         ``private=False``, and draws in the order of the groups.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged once for all groups, before anything is drawn. An account of a ledger gives one
+        Charged once for all groups, before any record is opened. An account of a ledger gives one
         anchor, of which each release carries its part.
-    charge : {"auto", "first", "checked"}, default "auto"
-        As in :func:`private_statistic`, of the records of any group.
     n : mapping of int or str to int, optional
-        Number of records of each group, where it is public and charged first.
-    allow_unproven, tol, arithmetic, project
+        Number of records of each group, where it is public and no shape or length says it.
+    allow_unproven, arithmetic, project
         See :func:`riemdp.private_mean`.
 
     Returns
@@ -196,9 +193,7 @@ def private_means(
         neighbours=between,
         generator=source_of(generator),
         accountant=accountant,
-        charge=charge,
         allow_unproven=allow_unproven,
-        tol=tol,
         arithmetic=arithmetic,
         project=project,
     )
@@ -227,16 +222,11 @@ def private_means(
             }
             check_people(everybody, many_records=takes_users)
 
-    first = charges_first(charge, accountant)
-    if not first:
-        check_groups()
     entry = entry.under(between.adjacency)
-    # once, before anything of any group is used
-    anchor = charged(accountant, entry, label_of_groups("private_means", len(given)))
+    label = label_of_groups("private_means", len(given))
 
-    def released() -> PrivateMeans:
-        if first:
-            check_groups()
+    def released(anchor: Anchor | None) -> PrivateMeans:
+        check_groups()
         # how long each takes would tell a size that is private
         number = len(ready) if between.size_is_public else None
         releases = (
@@ -245,7 +235,8 @@ def private_means(
         )
         return PrivateMeans(tuple(given), tuple(releases), entry)
 
-    return tell(failing_alike(released, anchor) if first else released())
+    charge = functools.partial(charged, accountant, entry, label)  # once, for all groups
+    return tell(after_charge(accountant, charge, released, read=check_groups))
 
 
 def _groups(groups: object) -> dict[Name, Records]:

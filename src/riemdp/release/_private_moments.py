@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
@@ -45,7 +44,6 @@ def private_moments(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -76,7 +74,7 @@ def private_moments(
         :class:`riemdp.statistics.Recentred`.
     share, alpha : float
         Of the first round, where the base is ``"recentred"``.
-    mechanism, neighbours, adjacency, users, people, generator, accountant, charge, n
+    mechanism, neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic
         As in :func:`private_statistic`.
@@ -119,7 +117,6 @@ def private_moments(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
@@ -144,7 +141,6 @@ def private_variance(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -162,7 +158,7 @@ def private_variance(
         together, as by :func:`private_moments`. ``"direct"``: noise is added to the variance
         itself, which takes more of it under Gaussian noise, and less under a pure epsilon in some
         twenty dimensions or more.
-    mechanism, neighbours, adjacency, users, people, generator, accountant, charge, n
+    mechanism, neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic
         As in :func:`private_statistic`.
@@ -207,7 +203,6 @@ def private_variance(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
@@ -42,7 +41,6 @@ def private_median(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -73,7 +71,7 @@ def private_median(
         Share of the first round of the squared budget (of mu^2 for Gaussian noise).
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
-    neighbours, adjacency, users, people, generator, accountant, charge, n
+    neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic
         As in :func:`private_statistic`.
@@ -117,7 +115,6 @@ def private_median(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
@@ -143,7 +140,6 @@ def private_huber(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
@@ -162,7 +158,7 @@ def private_huber(
         alone.
     clip : float, default inf
         Largest length, in units of distance: a public number.
-    neighbours, adjacency, users, people, generator, accountant, charge, n
+    neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic
         As in :func:`private_statistic`.
@@ -203,7 +199,6 @@ def private_huber(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import math
 import re
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -214,16 +213,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         return self.mechanism.sigma
 
     @property
-    def summary(self) -> str:
-        """Deprecated: name of the statistic; use ``release.statistic.name``."""
-        warnings.warn(
-            "Release.summary is deprecated: use release.statistic.name",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.statistic.name
-
-    @property
     def adjacency(self) -> str:
         """Name of the relation: ``"replace-one"``, neighbouring data sets differ in one record."""
         return self.neighbours.name
@@ -350,8 +339,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def versions(self) -> dict[str, str]:
         """Versions of riemdp and of the libraries that the value was drawn with, by name.
 
-        As they are stated: nothing recomputes them. Empty of releases that state none, as those of
-        version 0.1.
+        As they are stated: nothing recomputes them. Empty of releases that state none.
         """
         return dict(self.stated_versions)
 

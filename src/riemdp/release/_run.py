@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from riemdp._checks import positive
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
@@ -21,13 +20,7 @@ from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import source_of
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
-from riemdp.release._charging import (
-    charged,
-    charges_first,
-    check_relation,
-    check_unit,
-    failing_alike,
-)
+from riemdp.release._charging import after_charge, charged, check_relation, check_unit
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
@@ -57,7 +50,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy import Anchor
-    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.release._projection import Project
     from riemdp.release._relation import Adjacency
@@ -89,10 +81,8 @@ def private_statistic(
     people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
     n: int | None = None,
     allow_unproven: bool = False,
-    tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> Release:
@@ -109,7 +99,7 @@ def private_statistic(
     points : array_like, shape (n, \*point_shape), or Records
         Data, n >= 1. Records outside the ball are projected onto it. With labels or covariates,
         where the statistic takes them, as :class:`riemdp.statistics.Records`. Or a function
-        without arguments that returns them: with ``charge="first"`` it is called after the charge.
+        without arguments that returns them, which is called after the charge.
         Or records that are read a part at a time, where the statistic is a sum over them, or takes
         a public number of passes: a memory map, a Zarr array, an iterator of arrays, a list of
         paths, or :class:`riemdp.Chunks`.
@@ -144,27 +134,21 @@ def private_statistic(
         Source of noise; a new secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget before the statistic is computed. What it gives back for the charge
-        goes with the release where it has an anchor: :attr:`Release.anchor`.
-    charge : {"auto", "first", "checked"}, default "auto"
-        ``"checked"`` charges after the records were checked: an error about them costs nothing, and
-        tells of them. ``"first"`` charges before they are opened, on public arguments alone, and
-        then every failure is one :class:`riemdp.ReleaseFailedError` that says nothing; why is for
-        the holder of the data, who reads the logger ``"riemdp.data_holder"``. ``"auto"`` is
-        ``"first"`` with an account of a :class:`riemdp.ledger.Ledger`, and with any account where
-        records are read a part at a time, and else ``"checked"``.
+        Charged with the budget on public arguments alone, before the records are opened. From then
+        on every failure is one :class:`riemdp.ReleaseFailedError` that says nothing: why is for the
+        holder of the data, who reads the logger ``"riemdp.data_holder"``, or uses
+        :func:`riemdp.check` before. What the account gives back for the charge goes with the
+        release where it has an anchor: :attr:`Release.anchor`. Without an account errors tell of
+        the records.
     n : int, optional
-        Number of records, where it is public; of people it is ``people``. With ``"first"`` it is by
-        default read off the shape of an array or the length of a list, and nothing else is looked
-        at; it has to be given where ``points`` is a function, an iterator or a list of paths.
+        Number of records, where it is public; of people it is ``people``. By default it is read
+        off the shape of an array or the length of a list, and nothing else is looked at; it has to
+        be given where ``points`` is a function, an iterator or a list of paths.
         Of records that are read a part at a time fewer may come: the centre of the ball stands for
         those that do not.
     allow_unproven : bool, default False
         Whether parts may be used whose claims nobody proved; the release then says
         ``proven=False``.
-    tol : float, optional
-        Public tolerance of the statistic; ``2 tol`` is added to the sensitivity. By default the
-        statistic's own. Fix it before seeing the data.
     arithmetic : {"exact", "float64"}, default "exact"
         ``"exact"`` draws the ideal noise, rounded to a public grid, about a statistic in exact
         arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
@@ -218,10 +202,8 @@ def private_statistic(
         people=people,
         generator=generator,
         accountant=accountant,
-        charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=tol,
         arithmetic=arithmetic,
         project=project,
     )
@@ -242,17 +224,13 @@ class Options:
     # no defaults: an entry point that forgot the account would charge nobody
     generator: np.random.Generator | None
     accountant: SupportsSpend | None
-    charge: Charge = "auto"
     n: int | None = None
     allow_unproven: bool
-    tol: float | None = None
     arithmetic: Arithmetic = "exact"
     project: Project = "auto"
 
     def check(self) -> None:
-        """Refuse what is no tolerance, arithmetic or choice of projection."""
-        if self.tol is not None:
-            positive(self.tol, "tol")
+        """Refuse what is no arithmetic or choice of projection."""
         check_arithmetic(self.arithmetic)
         check_project(self.project)
 
@@ -266,8 +244,7 @@ class Options:
         streams: bool = False,
     ) -> Terms:
         """Return what an offer is asked for, once these are known."""
-        tol = None if self.tol is None else float(self.tol)
-        return Terms(ball, n, budget, neighbours, tol, self.arithmetic, streams=streams)
+        return Terms(ball, n, budget, neighbours, self.arithmetic, streams=streams)
 
 
 def run(
@@ -281,8 +258,8 @@ def run(
 ) -> Release:
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
     ready = prepared(wanted, points, ball, budget, options)
-    # Charged before the data are used: nothing that happens to them afterwards is free of charge.
-    return tell(ready.release(ready.charge(label)))
+    charge = functools.partial(ready.charge, label)
+    return tell(after_charge(ready.accountant, charge, ready.release, read=ready.opened))
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,8 +268,9 @@ class Ready:
 
     The offer is proved or allowed, ``reason`` says why this mechanism, ``guarantee`` is that of the
     part that is drawn here, with its relation, ``found`` what the ball was found by. ``source`` is
-    None for a secure generator, so that every draw makes one, after its data were read. ``start``
-    and ``question`` are where the statistic starts, and what it asks there; public.
+    None for a secure generator, so that every draw makes one, after its data were read. The
+    ``accountant`` is that of the search, if there was one. ``start`` and ``question`` are where the
+    statistic starts, and what it asks there; public.
     """
 
     offer: Offer
@@ -305,6 +283,10 @@ class Ready:
     start: Any
     question: Question
 
+    def opened(self) -> Any:
+        """Read all records, and return what the statistic sees where they are all together."""
+        return self.data.opened(self.offer)
+
     def charge(self, label: str) -> Anchor | None:
         """Charge the account, where there is one, and return what a release keeps of that."""
         label = f"{label}, {self.offer.mechanism.name}"
@@ -314,16 +296,7 @@ class Ready:
         return charged(self.accountant, self.guarantee, label)
 
     def release(self, anchor: Anchor | None = None) -> Release:
-        """Draw, once, after it was charged for."""
-        if not self.data.late:
-            return self._released(anchor)
-        return failing_alike(lambda: self._released(anchor), anchor)
-
-    def opened(self) -> Records:
-        """Return what the statistic sees, valid; after the charge, where that comes first."""
-        return self.data.opened(self.offer)
-
-    def _released(self, anchor: Anchor | None) -> Release:
+        """Read the records and draw, once, after it was charged for."""
         chosen, found, limit = self.offer, self.found, self.guarantee
         data = self.data.seen(chosen)
         with uncounted(chosen.n is None):
@@ -387,20 +360,13 @@ def prepared(
     limit = limit.under(neighbours.adjacency)
     options.check()
     check_accountant(accountant)
-    account = accountant if found is None else found.accountant
     streams = not together and is_stream(records.points, neighbours)
-    first = charges_first(options.charge, account, streams=streams)
     source = source_of(options.generator)
     units = public if found is None else found.public
-    all_of_them = Unopened(
-        records, public.manifold, units, neighbours, late=first, averaged=options.averaged
-    )
-    data: Source = all_of_them
-    if streams:
-        checked = account is not None and not first
-        data = Stream(records, neighbours, late=first, checked=checked)
+    all_of_them = Unopened(records, public.manifold, units, neighbours, averaged=options.averaged)
+    data: Source = Stream(records, neighbours) if streams else all_of_them
     n = stated_number(neighbours, options.n, options.people)
-    if found is not None and n is None and (first or streams):
+    if found is not None and n is None and (streams or callable(records.points)):
         n = found.n
     n = data.size(n)
     if found is not None:
@@ -421,7 +387,8 @@ def prepared(
     if streams and chosen.statistic.passes(chosen.ball, chosen.tol) is None:
         data = all_of_them  # of an array in a file, as it would be without chunks
     data.check(chosen)
-    return Ready(chosen, reason, limit, found, data, source, accountant, start, asks)
+    payer: Any = accountant if found is None else found.accountant
+    return Ready(chosen, reason, limit, found, data, source, payer, start, asks)
 
 
 def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer, str]:

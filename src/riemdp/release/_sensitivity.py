@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from riemdp._checks import count, real, scale
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
-from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -38,31 +38,17 @@ def computed_sensitivity(
     metric: Metric,
     *,
     neighbours: Neighbours | None = None,
-    tol: float | None = None,
 ) -> tuple[float, float]:
-    """Sensitivity of a statistic as computed, and the public ``tol``: twice that is added to it.
+    """Sensitivity of a statistic as computed, and its public tolerance: twice that is added.
 
-    See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes that of the statistic; one that
-    is under what the statistic can be computed to is refused.
+    See docs/proofs/frechet-mean-certificate.md.
     """
     exact = exact_sensitivity(statistic, ball, n, neighbours or ReplaceOne(), metric)
-    if tol is None:
-        tol = _tolerance(statistic, ball, exact)
-    elif tol < (floor := _tolerance(statistic, ball, 0.0)):
-        raise InvalidParameterError(
-            f"tol = {tol:.3g} must be at least {floor:.3g}, what float64 carries for every data "
-            "set in this ball: under it, whether the release succeeds would tell of the data; "
-            "leave tol out, or choose a smaller ball"
-        )
-    return with_tolerance(statistic, ball, metric, exact, tol), tol
-
-
-def _tolerance(statistic: Statistic, ball: Ball, sensitivity: float) -> float:
     name = f"the tolerance of {statistic.name}"
-    tol = real(statistic.tolerance(ball, sensitivity), name)
+    tol = real(statistic.tolerance(ball, exact), name)
     if not 0.0 <= tol < math.inf:  # a negative one would take noise away
         raise InvalidParameterError(f"{name} must be finite and at least 0, got {tol}")
-    return tol
+    return with_tolerance(statistic, ball, metric, exact, tol), tol
 
 
 def with_tolerance(
@@ -74,8 +60,3 @@ def with_tolerance(
     if not 1.0 <= stretch < math.inf:
         raise InvalidParameterError(f"{name} must be finite and at least 1, got {stretch}")
     return math.nextafter(exact + 2.0 * (stretch * tol), math.inf)
-
-
-def default_sensitivity(ball: Ball, n: int, tol: float | None = None) -> tuple[float, float]:
-    """Return :func:`computed_sensitivity` of the Fréchet mean, as a distance."""
-    return computed_sensitivity(FrechetMean(), ball, n, "distance", tol=tol)

@@ -1,4 +1,4 @@
-"""Releases as documents, and back: the format of this version, and the one before it."""
+"""Releases as documents, and back."""
 
 from __future__ import annotations
 
@@ -24,28 +24,21 @@ if TYPE_CHECKING:
     from riemdp.release._release import Release
 
 FORMAT = "riemdp-release/2"
-#: Written by version 0.1, and read for ever.
-FORMAT_1 = "riemdp-release/1"
 #: The fields that a release and its document have alike.
 _SHARED = ("reason", "sensitivity", "tol", "n", "private")
 _LAW = ("numerical_delta", "expected_distance", "error_quantile_95")
-#: The keys that both formats have, and those of each.
-_BOTH = {"format", "value", "guarantee", "manifold", "ball", "mechanism", *_LAW, *_SHARED}
-_KEYS = _BOTH | {"statistic", "neighbours", "proofs"}
-_KEYS_1 = _BOTH | {"summary", "adjacency", "proven", "reproducible"}
+#: The keys that every document has.
+_KEYS = {"format", "value", "guarantee", "statistic", "neighbours", "manifold", "ball", "mechanism",
+         "proofs", *_LAW, *_SHARED}  # fmt: skip
 #: What a document has besides, of a draw on a grid.
 _ROUNDED = {"grid", "rounded"}
 #: What else it may have: of a draw that was not projected, or was shrunk, of a ball that was found,
 #: of a charge to a durable ledger, and, since that is stated, of what it was drawn with.
 _OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions"}
-#: What a document of the first format said of the ball, by option.
-_OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
-#: Name, among the proofs, of a release that was stated to have none.
-_STATED = "as stated"
 
 
 def to_document(release: Release) -> dict[str, Any]:
-    """Return a release as a document of this version's format.
+    """Return a release as a document.
 
     ``InvalidParameterError`` if the mechanism does not belong to the ball, or a part is not
     registered.
@@ -91,16 +84,13 @@ def not_finite(document: dict[str, Any]) -> InvalidParameterError:
 
 
 def from_document(document: object) -> dict[str, Any]:
-    """Return the fields of the release that a document of either format describes."""
+    """Return the fields of the release that a document describes."""
     written = document.get("format") if isinstance(document, dict) else None
     if written is None:
         raise InvalidParameterError("this is not a release written by Release.to_json")
-    if written == FORMAT_1:
-        return _from_format_1(document)
     if written != FORMAT:
         raise InvalidParameterError(
-            f"format {shown(written)} is neither {FORMAT!r} nor {FORMAT_1!r}: written by another "
-            "version"
+            f"format {shown(written)} is not {FORMAT!r}: written by another version"
         )
     on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
     fields = _document.fields(document, _KEYS | on_grid, _OPTIONAL)
@@ -109,79 +99,9 @@ def from_document(document: object) -> dict[str, Any]:
         if proof is not None:
             _document.text(proof, "a proof")
     private = _document.flag(fields["private"], "private")
-    found = _common(
-        fields,
-        statistic=decode(fields["statistic"], Statistic.sort),
-        neighbours=decode(fields["neighbours"], Neighbours.sort),
-        mechanism=mechanism_from_dict,
-        rounded=_integers(fields["rounded"]) if on_grid else None,
-    )
-    if "search" in fields:
-        manifold = found["ball"].manifold
-        found["search"] = search_from_dict(fields["search"], manifold, found["n"])
-    if "anchor" in fields:
-        found["anchor"] = Anchor.from_document(fields["anchor"])
-    return {
-        **found,
-        "reproducible": not private,
-        "grid": fields.get("grid"),
-        "projected": _document.flag(fields.get("projected", True), "projected"),
-        "shrunk": _document.flag(fields.get("shrunk", False), "shrunk"),
-        "stated_versions": _versions(fields.get("versions", {})),
-        "stated_proofs": tuple(proofs.items()),
-    }
-
-
-def _versions(document: object) -> tuple[tuple[str, str], ...]:
-    """Return names and versions that a document states."""
-    given = document if isinstance(document, dict) else {}
-    fields = _document.fields(document, set(), set(given))
-    return tuple((name, _document.text(version, "a version")) for name, version in fields.items())
-
-
-def _size(value: object, neighbours: Neighbours) -> int | None:
-    """Return the number of records, which is null where it is private."""
-    if neighbours.size_is_public:
-        return count(value, "n")
-    if value is not None:
-        raise InvalidParameterError("n must be null where the number of records is private")
-    return None
-
-
-def _integers(values: object) -> tuple[int, ...]:
-    """Return the integers that a document lists."""
-    if not isinstance(values, list) or not set(map(type, values)) <= {int}:
-        raise InvalidParameterError("rounded must be a list of integers")
-    return tuple(values)
-
-
-def _from_format_1(document: object) -> dict[str, Any]:
-    """Return the same of a document of version 0.1, whose summary is the statistic now."""
-    fields = _document.fields(document, _KEYS_1)
-    summary = _document.text(fields["summary"], "summary")
-    adjacency = _document.text(fields["adjacency"], "adjacency")
-    proven = _document.flag(fields["proven"], "proven")
-    found = _common(
-        fields,
-        statistic=lookup(summary, Statistic.sort)(),
-        neighbours=lookup(adjacency, Neighbours.sort)(),
-        mechanism=_mechanism_1,
-    )
-    found["reproducible"] = _document.flag(fields["reproducible"], "reproducible")
-    if found["stated_error"] == (None, None):  # a law that was not known then
-        found["stated_error"] = None
-    return {**found, "stated_proofs": None if proven else ((_STATED, None),)}
-
-
-def _common(
-    fields: dict[str, Any],
-    *,
-    statistic: Statistic,
-    neighbours: Neighbours,
-    mechanism: Any,
-    rounded: tuple[int, ...] | None = None,
-) -> dict[str, Any]:
-    """Return the fields that both formats write alike."""
+    rounded = _integers(fields["rounded"]) if on_grid else None
+    statistic = decode(fields["statistic"], Statistic.sort)
+    neighbours = decode(fields["neighbours"], Neighbours.sort)
 
     def number(name: str) -> float:
         return float(_document.number(fields[name], name))
@@ -205,18 +125,51 @@ def _common(
         "tol": number("tol"),
         "ball": ball,
         "n": _size(fields["n"], neighbours),
-        "private": _document.flag(fields["private"], "private"),
+        "private": private,
+        "reproducible": not private,
         "stated_error": stated,
+        "stated_proofs": tuple(proofs.items()),
+        "stated_versions": _versions(fields.get("versions", {})),
+        "grid": fields.get("grid"),
         "rounded": rounded,
+        "projected": _document.flag(fields.get("projected", True), "projected"),
+        "shrunk": _document.flag(fields.get("shrunk", False), "shrunk"),
     }
+    if "search" in fields:
+        found["search"] = search_from_dict(fields["search"], manifold, found["n"])
+    if "anchor" in fields:
+        found["anchor"] = Anchor.from_document(fields["anchor"])
     # last: its law may take a while
-    used = mechanism(fields["mechanism"], statistic.answers(ball))
+    used = mechanism_from_dict(fields["mechanism"], statistic.answers(ball))
     known = allowance(statistic, used, rounded is not None)
     if fields["numerical_delta"] != known or isinstance(fields["numerical_delta"], bool):
         raise InvalidParameterError(
             f"numerical_delta of this statistic and mechanism must be {known} (None is null)"
         )
     return {**found, "mechanism": used}
+
+
+def _versions(document: object) -> tuple[tuple[str, str], ...]:
+    """Return names and versions that a document states."""
+    given = document if isinstance(document, dict) else {}
+    fields = _document.fields(document, set(), set(given))
+    return tuple((name, _document.text(version, "a version")) for name, version in fields.items())
+
+
+def _size(value: object, neighbours: Neighbours) -> int | None:
+    """Return the number of records, which is null where it is private."""
+    if neighbours.size_is_public:
+        return count(value, "n")
+    if value is not None:
+        raise InvalidParameterError("n must be null where the number of records is private")
+    return None
+
+
+def _integers(values: object) -> tuple[int, ...]:
+    """Return the integers that a document lists."""
+    if not isinstance(values, list) or not set(map(type, values)) <= {int}:
+        raise InvalidParameterError("rounded must be a list of integers")
+    return tuple(values)
 
 
 def _errors(release: Release) -> dict[str, float | None]:
@@ -300,23 +253,6 @@ def mechanism_from_dict(document: object, ball: Ball) -> Mechanism:
         found["manifold"] = ball.manifold
     mechanism: Mechanism = kind(**found)
     return mechanism
-
-
-def _mechanism_1(document: object, ball: Ball) -> Mechanism:
-    """Mechanism of a document of the first format, which named what it took of the ball."""
-    kind = lookup(document.get("name") if isinstance(document, dict) else None, Mechanism.sort)
-    own = {field.name for field in _own_fields(kind)} - {"manifold", "sampler", *kind.options}
-    fields = dict(_document.fields(document, {"name", *own}, {*_OPTIONS_1, "sampler"}))
-    options = []
-    for key, (name, wanted) in _OPTIONS_1.items():
-        if key in fields:
-            value = fields.pop(key)
-            if type(value) is not type(wanted) or value != wanted:
-                raise InvalidParameterError(f"{key} must be {wanted!r}")
-            options.append(name)
-    if fields.get("sampler", "metropolis") != "metropolis":
-        raise InvalidParameterError('sampler must be "metropolis", or left out')
-    return mechanism_from_dict({"type": fields.pop("name"), **fields, "options": options}, ball)
 
 
 def _own_fields(kind: type[Mechanism]) -> list[dataclasses.Field[Any]]:

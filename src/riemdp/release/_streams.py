@@ -335,19 +335,12 @@ class Stream(Source):
     records : Records
         Whose points :func:`is_stream` is true of.
     neighbours : Neighbours
-    late : bool
-        Whether they are read after a charge, so that no error may tell of them.
-    checked : bool
-        Whether they are read once before it, to check them.
     """
 
-    def __init__(
-        self, records: Records, neighbours: Neighbours, *, late: bool, checked: bool
-    ) -> None:
-        self.late = late or checked  # they are read after the charge in either case
+    def __init__(self, records: Records, neighbours: Neighbours) -> None:
         if records.users is not None or _has_units(neighbours):
             raise UnsupportedNeighboursError(_PEOPLE)
-        self._records, self._neighbours, self._checked = records, neighbours, checked
+        self._records, self._neighbours = records, neighbours
         self._chunks = chunks_of(records)
 
     def size(self, n: int | None) -> int | None:
@@ -374,16 +367,22 @@ class Stream(Source):
         self._check_at_hand(made)
         check_places(self._records, made)
         of_one = made.statistic.passes(made.ball, made.tol) or 1
-        passes = (made.steps or 1) * of_one + self._checked
-        if passes > 1 and not self._chunks.rereadable:
-            what = 'charge="checked"' if self._checked else f"the {made.statistic.name}"
+        passes = (made.steps or 1) * of_one
+        if passes > 1:
+            advice = "; or take the tangent mean, which needs one pass" if of_one > 1 else ""
+            self._check_rereadable(f"the {made.statistic.name} takes {passes} passes", advice)
+
+    def opened(self, made: Offer) -> None:
+        """Read all chunks once, to check them; see :meth:`Source.opened`."""
+        self._check_rereadable("a check is a pass of its own")
+        discreetly(made.statistic.name, self._streamed(made).check)
+
+    def _check_rereadable(self, what: str, advice: str = "") -> None:
+        if not self._chunks.rereadable:
             raise UnsupportedError(
-                f"an iterator can be read once, and {what} takes {passes} passes; give a function "
-                "that returns a new one: Chunks(function, n=...)"
-                + ("; or take the tangent mean, which needs one pass" if of_one > 1 else "")
+                f"an iterator can be read once, and {what}; give a function that returns a new "
+                f"one: Chunks(function, n=...){advice}"
             )
-        if self._checked:
-            discreetly(made.statistic.name, self._streamed(made).check)
 
     def _check_at_hand(self, made: Offer) -> None:
         """Refuse by names and shapes, of parts that are at hand too; none is opened."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from abc import ABC, abstractmethod
@@ -12,7 +13,7 @@ import numpy as np
 
 from riemdp._checks import count, real_array
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics import (
     Records,
@@ -25,9 +26,9 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.release._offer import Offer
     from riemdp.statistics import Neighbours, Statistic, Summaries
 
@@ -37,12 +38,7 @@ _NO_RECORDS = (str, bytes, bytearray, os.PathLike, dict)
 
 
 class Source(ABC):
-    """Where the records of a release come from.
-
-    With ``late`` they are read after the charge, so that every failure from then on is one error.
-    """
-
-    late: bool
+    """Where the records of a release come from; they are read after the charge."""
 
     @abstractmethod
     def size(self, n: int | None) -> int | None:
@@ -58,14 +54,11 @@ class Source(ABC):
 
     @abstractmethod
     def seen(self, made: Offer) -> Records | Summaries:
-        """Return what questions are answered from, valid; after the charge, if that comes first."""
+        """Return what questions are answered from, valid, or made so when it is read."""
 
-    def opened(self, made: Offer) -> Records:
-        """Return what the statistic sees, valid and all together.
-
-        By default ``UnsupportedError``: they are never together.
-        """
-        raise UnsupportedError(f"records for the {made.statistic.name} come in chunks")
+    @abstractmethod
+    def opened(self, made: Offer) -> Records | None:
+        """Read everything, and return what the statistic sees; None where it is never together."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,16 +73,11 @@ class Unopened(Source):
     manifold: Manifold
     ball: Ball
     neighbours: Neighbours
-    late: bool = field(kw_only=True)
     averaged: bool = field(default=False, kw_only=True)
 
     @property
     def _of_people(self) -> bool:
         return "users" in self.neighbours.takes
-
-    def read(self) -> Records:
-        """Return what the statistic sees, valid."""
-        return self._data
 
     @functools.cached_property
     def _data(self) -> Records:
@@ -103,31 +91,22 @@ class Unopened(Source):
         return units_of(self.neighbours, self.ball, valid)
 
     def size(self, n: int | None) -> int | None:
-        """Return the shape's, or that of checked records; see :meth:`Source.size`.
+        """Return the shape's; see :meth:`Source.size`.
 
         People are not counted: they are as many as was stated.
         """
-        if self.late or self._of_people:
-            return public_size(self.records, self.neighbours, n)
-        return size_of(self.read(), self.neighbours, n)
+        return public_size(self.records, self.neighbours, n)
 
     def check(self, made: Offer) -> None:
-        """Look at what is public alone, or at records; see :meth:`Source.check`."""
+        """Look at what is public alone; see :meth:`Source.check`."""
         if self._of_people and made.n is not None:
             made.statistic.absent()
-        if self.late or self.averaged:
-            check_given(self.records, self.neighbours, made.statistic, self.manifold, made.n)
-        if self.late:
-            check_places(self.records, made)
-        else:
-            self._checked(made)
+        check_given(self.records, self.neighbours, made.statistic, self.manifold, made.n)
+        check_places(self.records, made)
 
     def opened(self, made: Offer) -> Records:
-        """Return them, once as many as were stated; see :meth:`Source.opened`."""
-        return self._checked(made) if self.late else self.read()
-
-    def _checked(self, made: Offer) -> Records:
-        data, checked = self.read(), made.statistic
+        """Return them, as many as were stated; see :meth:`Source.opened`."""
+        data, checked = self._data, made.statistic
         if made.n is not None and self._of_people:
             if len(data) > made.n:
                 raise InvalidParameterError(
@@ -188,35 +167,22 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
         raise InvalidParameterError(
             "people are not counted: state their number, where it is public, as people=..."
         )
-    shape = getattr(points, "shape", None)
-    if callable(points):
-        found = None
-    elif isinstance(shape, tuple):
-        found = shape[0] if shape else None
-    else:
-        found = len(points) if isinstance(points, (list, tuple)) else None
+    found = next(iter(shape_of(points) or ()), None)
+    if found == 0:
+        raise NotOnManifoldError("the data are empty: there has to be at least one row")
     if found is None:
         raise InvalidParameterError(
-            "the account is charged first, so give the public number of records, which nobody "
-            'opens, before: n=...; or charge="checked", which checks the data before it charges'
+            "points are an array or a list, whose length is public, or a function that returns "
+            "them after the charge: then give the public number of records, n=..."
         )
     return count(found, "n")
 
 
-def size_and_rows(
-    records: Records, read: Callable[[int | None], FloatArray], n: int | None, *, late: bool
-) -> tuple[int, Callable[[], FloatArray]]:
-    """Return how many records there are, a public number, and what returns their valid points.
-
-    These are read at once, unless ``late``: then only when they are asked for. ``read`` takes the
-    number that there has to be.
-    """
-    if late:
-        size = public_size(records, ReplaceOne(), n)
-        assert size is not None  # which is public here
-        return size, functools.partial(read, size)
-    rows = read(n)
-    return len(rows), lambda: rows
+def number_of(records: Records, n: object) -> int:
+    """Return how many records there are where one is replaced; see :func:`public_size`."""
+    size = public_size(records, ReplaceOne(), n)
+    assert size is not None  # which is public here
+    return size
 
 
 def check_given(
@@ -249,8 +215,8 @@ def check_shapes(records: Records, manifold: Manifold | None, n: int | None) -> 
     a row of another length makes objects of rows.
     """
     points, shape = records.points, shape_of(records.points)
-    is_list = isinstance(points, (list, tuple))
-    is_array = not is_list and not getattr(getattr(points, "dtype", None), "hasobject", False)
+    kind = getattr(points, "dtype", None)
+    is_array = hasattr(points, "shape") and not getattr(kind, "hasobject", False)
     if shape is not None and manifold is not None and is_array:
         _check_points(shape, manifold)
     if shape:
@@ -267,10 +233,12 @@ def check_shapes(records: Records, manifold: Manifold | None, n: int | None) -> 
 
 def shape_of(values: Any) -> tuple[int, ...] | None:
     """Return the shape of an array, of a list its length; None of what is not opened yet."""
-    if isinstance(values, (list, tuple, range)):
-        return (len(values),)
-    shape = None if callable(values) else getattr(values, "shape", None)
-    return shape if isinstance(shape, tuple) else None
+    if callable(values):
+        return None
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple):
+        return shape
+    return (len(values),) if hasattr(values, "__len__") else None
 
 
 def _check_points(shape: tuple[int, ...], manifold: Manifold) -> None:
@@ -278,10 +246,17 @@ def _check_points(shape: tuple[int, ...], manifold: Manifold) -> None:
     wanted = manifold.point_shape
     if shape[1:] == wanted:
         return
-    alike = np.zeros(shape if shape == wanted else (1, *shape[1:]))
+    some = shape if shape == wanted else (2 if wanted == (1,) else 1, *shape[1:])
+    alike = np.full(some, max(1, some[-1]) ** -0.5)  # of norm 1, as what is read otherwise may be
     if alike.shape[alike.ndim - len(wanted) :] == wanted:
         check_shape_of_rows(alike, manifold)
-    manifold.validate(alike)
+    try:
+        manifold.validate(alike)
+    except NotOnManifoldError:
+        with contextlib.suppress(NotOnManifoldError):  # planar landmarks are complex numbers
+            manifold.validate(alike * 1j ** np.arange(some[-1]))
+            return
+        raise
 
 
 def check_places(records: Records, made: Offer) -> None:
@@ -321,14 +296,6 @@ def with_absent(data: Records, people: int, ball: Ball, extras: Mapping[str, obj
         for name in data.extras
     }
     return replace(data, points=np.concatenate(points), **beside)
-
-
-def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
-    """Return how many valid records there are, where that is public; as many as the caller says."""
-    if not neighbours.size_is_public:
-        return public_size(data, neighbours, n)
-    check_number(n, len(data))
-    return len(data)
 
 
 def check_number(n: Any, found: int) -> None:
