@@ -234,7 +234,7 @@ def test_a_wrong_formula_would_be_seen(monkeypatch):
         riemdp.Sphere(2),
         riemdp.Sphere(7, curvature=4.0),
         riemdp.Hyperbolic(2),
-        riemdp.Hyperbolic(6, curvature=-0.5),
+        riemdp.Hyperbolic(6, curvature=-0.25),
         riemdp.SPDAffineInvariant(2),
         riemdp.SPDAffineInvariant(3),
         riemdp.Rotations(),

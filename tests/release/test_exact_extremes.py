@@ -34,8 +34,8 @@ SETTINGS = {
     "SPD2, narrow": (SPDAffineInvariant(2), RiemannianGaussian, 1e-6, 1e-6, 1e-6),
     "R2, grid of 2^-84": (Euclidean(2), RiemannianLaplace, 2.0**-44, 2.0**-44, 2.0**-44),
     "R2, 1e-300": (Euclidean(2), RiemannianGaussian, 1.0, 1.0, 1e-300),
-    "R2, all tiny": (Euclidean(2), RiemannianGaussian, 1e-139, 1e-139, 1e-300),
-    "R2, all huge": (Euclidean(2), RiemannianLaplace, 1e139, 1e139, 1e139),
+    "R2, all tiny": (Euclidean(2), RiemannianGaussian, 1e-70, 1e-70, 1e-300),
+    "R2, all huge": (Euclidean(2), RiemannianLaplace, 1e70, 1e70, 1e70),
     "H2, centre": (Hyperbolic(2), RiemannianLaplace, 0.5, 1.0, 0.0),
     "SPD2, centre": (SPDAffineInvariant(2), RiemannianGaussian, 0.5, 1.0, 0.0),
 }
