@@ -60,6 +60,8 @@ FOLLOWED = {
     "contribution": "where it is more than one: how many records a person counts for",
     "guarantee": "of two numbers the one that binds less: mu of MeanCDP, xi of ZCDP",
     "tol": "from 1e-9 of the sensitivity on: that the mean was certified to it is not checked",
+    "share": "of a variance about a public centre, which has no first round",
+    "neighbours.records": "of groups that move an answer across its whole ball",
     "search.rounds": "where no more centres were worth their price",
 }
 
