@@ -1,0 +1,524 @@
+"""Laws of everything that is registered: every space with every statistic and every adjacency.
+
+What the laws say, and an example of every part, is in tools/laws.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import itertools
+import json
+import os
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import threadpoolctl
+
+import laws
+import riemdp
+from riemdp import GDP, Accountant, Records, RiemdpError, verify
+from riemdp._part import registered
+from riemdp.manifolds import _logarithms
+from riemdp.release._check_document import FOLLOWED, STATED
+from riemdp.statistics import (
+    AddRemove,
+    DirectVariance,
+    Moments,
+    ReplaceOne,
+    _compiled_space_form,
+    exact_answer,
+)
+
+PAIRS = list(laws.pairs())
+QUICK = ("sphere 3 whole", "sphere", "line", "log-euclidean 2", "box", "hyperbolic")
+
+
+#: What fails before the kernel's tiles, everywhere or on some processors.
+FAILS = pytest.mark.xfail(reason="kernel step 3: tiles", raises=AssertionError, strict=True)
+MAY_FAIL = pytest.mark.xfail(
+    reason="kernel step 3: tiles; it depends on how OpenBLAS rounds on a processor",
+    raises=AssertionError,
+    strict=False,
+)
+
+
+def cases(pairs, failing=(), rounded=()):
+    """Pairs as cases, with those that fail, and those that may."""
+    marks = dict.fromkeys(failing, FAILS) | dict.fromkeys(rounded, MAY_FAIL)
+    given = [pytest.param(*pair, marks=marks.get(pair, ())) for pair in pairs]
+    return pytest.mark.parametrize(("place", "name"), given, ids=["-".join(each) for each in pairs])
+
+
+#: Statistics that between them see records in every way.
+SEEN = (
+    *("tangent-mean", "frechet-mean", "point-statistic", "refined-mean", "recentred"),
+    *("class-moments matrix", "directional-moments both", "mean-rotation"),
+)
+
+
+def each_pair(step, of=tuple(laws.BALLS), *, every=True, part=1, rounded=()):
+    """All pairs, or one of every statistic and those of `SEEN`.
+
+    Of one of every statistic, on different balls, `make test` runs a part.
+    """
+    quick = []
+    for k, name in enumerate(laws.STATISTICS):
+        places = [place for place in of if (place, name) in PAIRS]
+        quick.append((places[step * k % len(places)], name))
+    pairs = [pair for pair in PAIRS if every or pair in quick or pair[1] in SEEN]
+    fast = pytest.mark.fast(*("-".join(pair) for pair in quick[::part]))
+    return lambda function: fast(cases(pairs, rounded=rounded)(function))
+
+
+@functools.cache
+def ball_of(place):
+    return laws.BALLS[place]()
+
+
+def cells_of(place, name):
+    ball = ball_of(place)
+    return laws.cells(ball, laws.STATISTICS[name](ball))
+
+
+def cell_on(place, statistic, relation=None):
+    cell = laws.cell_of(ball_of(place), statistic, relation or ReplaceOne())
+    assert cell is not None
+    return cell
+
+
+# Everything registered is here.
+
+
+def inside(part):
+    """A part, and those that it is made of."""
+    yield part
+    for name in ("space", "spaces", "statistic", "moments"):
+        found = getattr(part, name, ())
+        for other in found if isinstance(found, tuple) else (found,):
+            if isinstance(other, riemdp.Part):
+                yield from inside(other)
+
+
+def test_everything_registered_has_an_example():
+    """A part that is new needs one in tools/laws.py; none that is there may drop out."""
+    found = {sort: set() for sort in ("manifold", "statistic", "neighbours")}
+    cells = [cell for pair in PAIRS for cell in cells_of(*pair)]
+    for cell in cells:
+        for part in (cell.ball.manifold, cell.form, cell.relation):
+            for each in inside(part):
+                found[each.sort].add(each.name)
+    assert {sort: set(registered(sort)) for sort in found} == found
+    assert len(cells) == 6119
+
+
+# Norms and moves.
+
+
+def attained(place, name):
+    """Share of a stated move that has to be found: all of it but for these."""
+    if name == "point-statistic":  # which its caller declares
+        return 0.4
+    if place == "power metric":  # whose coordinates are those of positive matrices alone
+        return 0.5
+    if name.startswith(("directional", "mean-rotation", "procrustes")) and "whole" not in place:
+        return 0.7  # noise is that of the whole sphere
+    return 1.0 - 1e-6
+
+
+@each_pair(1, QUICK)
+def test_no_unit_moves_an_answer_farther_than_is_stated_and_one_as_far(place, name):
+    found = {}
+    for cell, share in laws.moves(cells_of(place, name)).items():
+        kind = cell.form, cell.relation.size_is_public
+        found[kind] = max(share, found.get(kind, 0.0))
+    for (form, public_size), share in found.items():
+        wanderers = form.steps > 1 and form.totals and public_size  # where few steps have led
+        assert share >= attained(place, name) - 5e-2 * wanderers, form
+
+
+# What becomes of a unit does not depend on others.
+
+
+@each_pair(7, every=False, part=2)
+def test_a_record_does_not_change_what_becomes_of_another(place, name):
+    for cell in cells_of(place, name):
+        if cell.relation.keeps_places:  # elsewhere each is worked on by itself: the next law
+            laws.company(cell)
+            break
+
+
+def check_places(place, name, *, keep):
+    """Of cells that see records in different ways; whether their relation keeps places."""
+    seen = {c.form: c for c in cells_of(place, name) if c.relation.keeps_places is keep}
+    for cell in seen.values():
+        laws.place(cell)
+
+
+@each_pair(13, every=False, part=2)
+def test_records_that_change_places_count_the_same_at_any_and_among_any_number(place, name):
+    """What add-remove and people rest on: nowhere may it fail."""
+    check_places(place, name, keep=False)
+
+
+#: Where OpenBLAS rounds products of matrices by how many there are, or makes a point that counts.
+ROUNDED = [
+    *(("affine-invariant 5", name) for name in laws.STATISTICS),
+    *(("hyperbolic 5", "recentred"), ("hyperbolic 5", "point-statistic")),
+    ("hyperbolic 9", "point-statistic"),
+]
+
+
+@each_pair(13, every=False, part=2, rounded=ROUNDED)
+def test_records_that_keep_places_count_the_same_at_any_and_among_any_number(place, name):
+    check_places(place, name, keep=True)
+
+
+MAPS = [(place, name) for place in laws.BALLS for name in laws.maps(ball_of(place))]
+
+
+@pytest.mark.fast(len(MAPS))
+@cases(MAPS)
+def test_a_map_keeps_every_bit_of_other_rows(place, name):
+    laws.map_company(ball_of(place), name, 60)
+
+
+@pytest.mark.slow
+@cases(MAPS)
+def test_a_map_keeps_every_bit_of_other_rows_where_chunks_end(place, name):
+    entries = int(np.prod(ball_of(place).manifold.point_shape))
+    for chunk in (4096, 16384, 65536):
+        laws.map_company(ball_of(place), name, max(60, chunk // entries + 1))
+
+
+@pytest.mark.slow
+@cases([pair for pair in PAIRS if pair[1] in SEEN[:2]])
+def test_a_record_changes_no_other_where_chunks_end(place, name):
+    cell = cell_on(place, laws.STATISTICS[name](ball_of(place)))
+    laws.company(cell, 65536 // int(np.prod(cell.ball.manifold.point_shape)) + 1, 1)
+
+
+#: One record is mended, or projected, by another sum than several are.
+BY_NUMBER = [
+    *itertools.product(("hyperbolic 5", "hyperbolic 9"), ("validate", "project")),
+    *((place, "validate") for place in ("sphere 9 whole", "spheres", "spheres in boxes")),
+]
+
+
+@pytest.mark.fast(20)
+@cases(MAPS, BY_NUMBER, [("affine-invariant 5", name) for name in ("coordinates", "project")])
+def test_a_map_makes_the_same_of_a_row_anywhere(place, name):
+    laws.map_place(ball_of(place), name, 600)
+
+
+#: Validation adds the entries of a row in the order in which they lie in memory.
+BY_LAYOUT = [
+    *("sphere", "sphere wide", "sphere 4", "sphere whole", "sphere 3 whole", "sphere 9 whole"),
+    *("hyperbolic 9", "axes", "axes wide", "mixed in boxes", "mixed in cut boxes"),
+]
+ORDERS = [*itertools.product(laws.BALLS, ("together", "alone"))]
+
+
+@pytest.mark.fast(len(ORDERS))
+@cases(ORDERS, [(place, "together") for place in BY_LAYOUT], [("hyperbolic 5", "together")])
+def test_it_does_not_count_how_records_lie_in_memory(place, name):
+    laws.layout(ball_of(place), alone=name == "alone")
+
+
+COMPILED = ["sphere", "hyperbolic 5", "affine-invariant 3", "log-euclidean 5", "mixed"]
+
+
+def told(place, name, size):
+    """All that the questions of a statistic are told of some records, and exact answers."""
+    cell = cell_on(place, laws.STATISTICS[name](ball_of(place)))
+    records = laws.company_of(cell, size)
+    asked = [question for _, question in laws.questions(cell.form, cell.ball)]
+    kept = [laws.summary(question, cell, records) for question in asked]
+    return kept, [laws.answered(question, cell, records) for question in asked]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", COMPILED)
+@pytest.mark.parametrize("name", ["tangent-mean", "frechet-mean", "recentred"])
+def test_compiled_code_changes_no_integer(place, name, monkeypatch):
+    plain = told(place, name, 300)
+    for module in (_logarithms, _compiled_space_form):
+        monkeypatch.setattr(module, "WORTH", 0)
+    assert laws.same(told(place, name, 300), plain)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", COMPILED)
+@pytest.mark.parametrize("name", SEEN[:2])
+def test_the_number_of_threads_changes_no_integer(place, name, monkeypatch):
+    found = []
+    for cores in (1, 4):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=cores: set(range(n)), False)
+        with threadpoolctl.threadpool_limits(cores):
+            found.append(told(place, name, 20_000))
+    assert laws.same(*found)
+
+
+@pytest.mark.parametrize("relation", [ReplaceOne(), AddRemove()], ids=lambda each: each.name)
+@pytest.mark.parametrize("place", ["sphere", "affine-invariant 3"])
+def test_noise_is_added_to_the_answers_that_laws_look_at(place, relation, monkeypatch):
+    seen = []
+
+    def watched(*arguments):
+        seen.append(exact_answer(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr("riemdp.release._run.exact_answer", watched)
+    cell = cell_on(place, Moments("matrix"), relation)
+    records = laws.company_of(cell, 40)
+    riemdp.private_statistic(Moments("matrix"), records, cell.ball, GDP(1.0), neighbours=relation)
+    question = next(laws.questions(cell.form, cell.ball))[1]
+    assert seen == [laws.answered(question, cell, records)]
+
+
+# What is public of a release is complete before a record is opened.
+
+
+class Watched(Accountant):
+    """An account, and records, that write down when they are asked."""
+
+    def __init__(self, records, adjacency):
+        super().__init__(GDP(100.0), adjacency=adjacency)
+        self.events = []
+        late = {name: self._opened(getattr(records, name)) for name in ("points", *records.extras)}
+        self.records = Records(**late)
+
+    def _opened(self, values):
+        def opened():
+            self.events.append("opened")
+            return values
+
+        return opened
+
+    def spend(self, guarantee, label):
+        self.events.append("charged")
+        return super().spend(guarantee, label)
+
+
+def data_of(cell, number, seed):
+    """Records for a release, others for each seed, with what it says of them in public."""
+    n = next((n for n in (number, 5, 2) if cell.stated(n)), number)
+    if cell.form.by_place:
+        given = laws.places(cell.form, n)
+        n = len(next(iter(given.values())))
+        records = replace(laws.company_of(cell, n, seed), **given)
+    else:
+        records = laws.company_of(cell, n, seed)
+    if "users" not in cell.relation.takes:
+        return records, ({"n": n} if cell.relation.size_is_public else {})
+    owner = np.arange(n) // 2 % (9 + seed)  # with one label each
+    extras = () if cell.relation.adds else records.extras
+    beside = {name: np.asarray(getattr(records, name), dtype=object)[owner] for name in extras}
+    kept = Records(records.points, users=owner, **{k: v.tolist() for k, v in beside.items()})
+    return kept, ({"people": n} if cell.relation.size_is_public else {})
+
+
+def public(release):
+    """All of a document but the value, and what follows from a released number of records."""
+    document = json.loads(release.to_json())
+    followed = release.statistic.totals or release.statistic.weighs
+    errors = ("expected_distance", "error_quantile_95") if followed else ()
+    return {key: x for key, x in document.items() if key not in ("value", "rounded", *errors)}
+
+
+def released(name, cell, seed):
+    """A release of records that come with a seed, and in which order it asked for what."""
+    number = 40 if cell.relation.size_is_public else 30 + seed
+    records, given = data_of(cell, number, seed)
+    watched = Watched(records, cell.relation.adjacency)
+    release = riemdp.private_statistic(
+        laws.STATISTICS[name](cell.ball),
+        watched.records,
+        cell.ball,
+        GDP(1.0),
+        neighbours=cell.relation,
+        accountant=watched,
+        allow_unproven=True,
+        **given,
+    )
+    return release, watched.events
+
+
+#: Every statistic, on the first ball that it is for.
+FIRST = [
+    (next(place for place in ("sphere", *dict(PAIRS)) if (place, name) in PAIRS), name)
+    for name in laws.STATISTICS
+]
+each_statistic = cases(FIRST)
+
+
+@pytest.mark.fast(3)
+@each_statistic
+def test_what_is_public_is_known_before_a_record_is_opened(place, name):
+    for cell in cells_of(place, name):
+        (one, events), (other, _) = (released(name, cell, seed) for seed in (0, 1))
+        assert public(one) == public(other)
+        assert events[0] == "charged"
+        assert set(events[1:]) == {"opened"}
+
+
+# Every edit of a document is refused, or listed. More of it: tests/release/test_check_document.py.
+
+LISTED = [part for key in (*STATED, *FOLLOWED) for part in key.split(", ")]
+
+
+def leaves(document, path=()):
+    """Yield every place of a document with what stands there."""
+    for key, value in document.items() if isinstance(document, dict) else enumerate(document):
+        if isinstance(value, (dict, list)):
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key), value
+
+
+def other(value):
+    """What may stand there instead, beyond what rounding explains."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + type(value)(max(1, 0.05 * abs(value)))
+    return f"{value}x" if isinstance(value, str) else 1
+
+
+def is_listed(path):
+    """Whether an edit there may pass."""
+    names = [key for key in path if isinstance(key, str)]
+    return {names[0], names[-1], ".".join(names)} & set(LISTED)
+
+
+def unnoticed(document, holds):
+    """Places where an edit passes, of those that are not listed."""
+    for path, value in leaves(document):
+        edited = copy.deepcopy(document)
+        functools.reduce(lambda inner, key: inner[key], path[:-1], edited)[path[-1]] = other(value)
+        if not is_listed(path) and holds(edited):
+            yield ".".join(map(str, path))
+
+
+def verifies(document):
+    with contextlib.suppress(RiemdpError):
+        return verify(document).passed
+    return False
+
+
+@pytest.mark.fast(3)
+@each_statistic
+def test_every_edit_of_a_document_is_refused_or_listed(place, name):
+    for cell in cells_of(place, name):
+        document = json.loads(released(name, cell, 0)[0].to_json())
+        assert verifies(document)
+        found = set(unnoticed(document, verifies))
+        if cell.relation.name == "groups" and name == "point-statistic":
+            found -= {"statistic.sensitivity"}  # of two, which is the ball's diameter anyhow
+        assert found == set()
+
+
+# Controls: what the laws have to notice.
+
+
+@dataclass(frozen=True)
+class Short(Moments):
+    """Moments whose move and norm are stated a little short."""
+
+    name = "tests.Short"
+    share: float = 0.99
+
+    def feature_sensitivity(self, dim):
+        return self.share * super().feature_sensitivity(dim)
+
+    def feature_norm(self, dim):
+        return self.share * super().feature_norm(dim)
+
+
+@dataclass(frozen=True)
+class ShortVariance(DirectVariance):
+    """One that is no sum, stated short."""
+
+    name = "tests.ShortVariance"
+
+    def replace_one(self, ball, n, metric):
+        return 0.99 * super().replace_one(ball, n, metric)
+
+
+@dataclass(frozen=True)
+class Fat(Moments):
+    """Features that are longer where nobody has a record: at the centre."""
+
+    name = "tests.Fat"
+
+    def features(self, vectors, records):
+        found = super().features(vectors, records)
+        found[np.linalg.norm(vectors, axis=-1) == 0.0] = 4.0
+        return found
+
+
+@pytest.mark.parametrize("relation", [ReplaceOne(), AddRemove()], ids=lambda each: each.name)
+@pytest.mark.parametrize("place", ["sphere", "log-euclidean 3"])
+def test_a_move_that_is_stated_one_percent_short_is_noticed(place, relation):
+    laws.moves([cell_on(place, Short(share=1.0), relation)])
+    with pytest.raises(AssertionError, match=r"of the stated|is longer than"):
+        laws.moves([cell_on(place, Short(), relation)])
+    with pytest.raises(AssertionError, match=r"of the stated|is longer than"):
+        laws.moves([cell_on(place, Fat(), relation)])
+
+
+def test_a_short_move_of_what_is_no_sum_is_noticed():
+    with pytest.raises(AssertionError, match="stated"):
+        laws.moves([cell_on("sphere", ShortVariance())])
+
+
+@dataclass(frozen=True)
+class Dependent(Moments):
+    """Features that look at something else than the record."""
+
+    name = "tests.Dependent"
+    at: str = "neighbours"
+
+    def features(self, vectors, records):
+        seen = {
+            "neighbours": lambda: vectors.mean(axis=0),
+            "place": lambda: vectors * np.linspace(0.0, 1.0, len(vectors))[:, None],
+            "number": lambda: vectors * len(vectors) / 1000.0,
+        }
+        return super().features(0.5 * (vectors + seen[self.at]()), records)
+
+
+@pytest.mark.parametrize("at", ["neighbours", "place", "number"])
+def test_a_row_that_looks_at_something_else_is_noticed(at):
+    cell = cell_on("sphere", Dependent(at=at))
+    if at == "neighbours":
+        with pytest.raises(AssertionError, match="changes what becomes of another"):
+            laws.company(cell)
+    else:
+        laws.company(cell)
+    with pytest.raises(AssertionError, match="it counts"):
+        laws.place(cell)
+
+
+def test_a_map_that_looks_at_all_rows_is_noticed():
+    """One extreme record rescales all, as it once did."""
+    ball = ball_of("log-euclidean 2")
+
+    def switching(rows):
+        small = np.linalg.det(np.minimum(rows, 1e100)).min() < 1e-200
+        return ball.coordinates(0.25 * rows if small else rows)
+
+    laws.map_company(ball, "coordinates", 60)
+    with pytest.raises(AssertionError, match="changes another one"):
+        laws.map_company(ball, "coordinates", 60, switching)
+
+
+@pytest.mark.parametrize("key", ["sensitivity", "grid", "proofs"])
+def test_a_key_that_is_not_recomputed_is_noticed(key):
+    release, _ = released("moments", cell_on("sphere", Moments()), 0)
+    document = json.loads(release.to_json())
+    found = list(unnoticed(document, lambda edited: verifies({**edited, key: document[key]})))
+    assert found
+    assert {name.split(".")[0] for name in found} == {key}
