@@ -97,7 +97,6 @@ measure: $(VENV)/.installed-test
 	$(BIN)/python tools/measure.py
 
 attack: $(VENV)/.installed-test
-	$(SINGLE_THREAD) $(BIN)/python tools/attack_rows.py --seed $(SEED)
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_curves.py --seed $(SEED)
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_sensitivity.py --seed $(SEED) --large
 

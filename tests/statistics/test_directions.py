@@ -89,21 +89,6 @@ def test_a_larger_weight_of_the_scatter_would_not_be_free(monkeypatch):
     assert found == pytest.approx(2.0152543, abs=1e-6)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=str)
-def test_data_sets_move_by_that_over_n(order):
-    statistic, ball = DirectionalMoments(order), whole(3)
-    others = directions(6, 3)
-    worst = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-    for n in (1, 4, 7):
-        rows = [np.concatenate([others[: n - 1], end[None]]) for end in worst]
-        ends = [exact_answer(statistic, ball, each, 0.0) for each in rows]
-        moves = [math.dist(ends[0], other) for other in ends[1:]]
-        stated = statistic.replace_one(ball, n, "distance")
-        assert max(moves) <= stated * (1.0 + 1e-15)
-        assert max(moves) == pytest.approx(stated, rel=1e-6)
-        assert stated >= (math.sqrt(2.0) if order == 2 else 2.0) / n
-
-
 def test_sensitivities_are_those_of_the_note():
     assert [DirectionalMoments(order).feature_sensitivity(3) for order in ORDERS] == [
         2.0,

@@ -45,11 +45,6 @@ def _sums(statistic, ball, points, weights):
     return exact_answer(statistic, ball, records, 0.0)
 
 
-def _squared_move(statistic, ball, first, second):
-    ends = [_sums(statistic, ball, *each) for each in (first, second)]
-    return sum((a - b) ** 2 for a, b in zip(*ends, strict=True))
-
-
 def _largest_move(weight):
     """Search all pairs of vectors of the unit disc with weights."""
 
@@ -79,25 +74,6 @@ def test_the_square_root_of_three_is_rounded_down():
     assert WeightedMean(math.nextafter(ROOT_3, 2.0)).replace_one(DISC, 9, "coordinates") > 4.0
     assert WeightedMean(2.0).replace_point(DISC, 9, "coordinates") == 4.0
     assert WeightedMean(1.0).add_remove(DISC, "coordinates") == pytest.approx(2.0 * math.sqrt(2.0))
-
-
-@pytest.mark.parametrize("dim", [1, 3, 40])
-def test_integers_never_move_farther(dim):
-    ball = Ball(Euclidean(dim), np.zeros(dim), 1.0)
-    rng = np.random.default_rng(dim)
-    statistic = WeightedMean()
-    far = rng.normal(size=dim)
-    far /= np.linalg.norm(far)
-    most = Fraction(statistic.replace_one(ball, 2, "coordinates")) ** 2
-    alone = Fraction(statistic.add_remove(ball, "coordinates")) ** 2
-    nearest = Fraction(0)
-    for point in (far, 3.0 * far, far * (1.0 + 1e-15)):
-        for w, other in ((1.0, 1.0), (1.0, 0.0), (1.0, 2.0**-45), (0.3, 1.0)):
-            found = _squared_move(statistic, ball, ([point], [w]), ([-point], [other]))
-            nearest = max(nearest, found)
-            assert found <= most
-            assert sum(x * x for x in _sums(statistic, ball, [point], [w])) <= alone
-    assert math.sqrt(nearest / most) > 1.0 - 1e-10
 
 
 def test_a_sum_of_weights_comes_with_the_weighted_sum():
