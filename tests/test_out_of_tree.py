@@ -30,6 +30,7 @@ from riemdp import (
     plan,
     private_mean,
     private_statistic,
+    research,
     verify,
 )
 from riemdp.cli import app
@@ -298,7 +299,7 @@ def test_no_record_moves_an_answer_farther_than_it_says(outside):
 def test_draws_follow_the_law(outside):
     mechanism = outside.Logistic(Euclidean(1), 0.7)
     for seed in (0, 1):
-        draws = mechanism.sample([0.3], 4000, np.random.default_rng(seed))[:, 0]
+        draws = research.sample(mechanism, [0.3], 4000, np.random.default_rng(seed))[:, 0]
         if stats.kstest(draws, "logistic", (0.3, 0.7)).pvalue > 1e-4:
             break
     else:

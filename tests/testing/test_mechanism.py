@@ -17,6 +17,7 @@ from riemdp import (
     Sphere,
     TangentGaussian,
     TangentLaplace,
+    research,
 )
 from riemdp.testing import check_part
 
@@ -41,8 +42,8 @@ class Loud(RiemannianGaussian):
     name = "tests.Loud"
 
     def sample(self, footpoint, size=None, generator=None):
-        return RiemannianGaussian(self.manifold, 1.5 * self.sigma).sample(
-            footpoint, size, generator
+        return research.sample(
+            RiemannianGaussian(self.manifold, 1.5 * self.sigma), footpoint, size, generator
         )
 
 
@@ -51,8 +52,8 @@ class Quiet(RiemannianGaussian):
     name = "tests.Quiet"
 
     def sample(self, footpoint, size=None, generator=None):
-        return RiemannianGaussian(self.manifold, 0.3 * self.sigma).sample(
-            footpoint, size, generator
+        return research.sample(
+            RiemannianGaussian(self.manifold, 0.3 * self.sigma), footpoint, size, generator
         )
 
 
