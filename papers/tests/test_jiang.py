@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from riemdp import InvalidParameterError, UnsupportedManifoldError, research
+from riemdp import InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw
 from riemdp.privacy import IsotropicCurve, gaussian_delta
-from riemdp.research import Metropolis
+from riemdp.research import Metropolis, sample
 from riemdp_papers import jiang_algorithm_1, jiang_algorithm_2
 from riemdp_papers._jiang import _largest_mu, _shares_above, circle_delta
 
@@ -113,13 +113,13 @@ def algorithm_2_by_loops(manifold, sigma, sensitivity, epsilon, generator):
     direction *= sensitivity / np.linalg.norm(direction)
     one = manifold.origin
     two = manifold.exp(one, manifold.tangent_vector(one, direction))
-    samples = [research.sample(law, center, (repeats, draws), generator) for center in (one, two)]
+    samples = [sample(law, center, (repeats, draws), generator) for center in (one, two)]
     deltas = np.zeros(len(epsilon))
     for j in range(repeats):
         for i, e in enumerate(epsilon):
             share = []
-            for sample in samples:
-                gap = manifold.dist(two, sample[j]) ** 2 - manifold.dist(one, sample[j]) ** 2
+            for drawn in samples:
+                gap = manifold.dist(two, drawn[j]) ** 2 - manifold.dist(one, drawn[j]) ** 2
                 share.append(np.mean(gap >= 2.0 * sigma**2 * e))
             deltas[i] += (share[0] - math.exp(e) * share[1]) / repeats
     return max(_largest_mu(epsilon[i : i + 1], deltas[i : i + 1]) for i in range(len(epsilon)))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp import NotAttainableError, research
+from riemdp import NotAttainableError
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
 from riemdp.release import private_mean
-from riemdp.research import ConformalRejection, PublicPriorLaplace, RestrictedLaplace
+from riemdp.research import ConformalRejection, PublicPriorLaplace, RestrictedLaplace, sample
 from riemdp.statistics import frechet_mean
 from riemdp_papers._conformal import PublishedConformalLaplace
 from riemdp_papers._experiment import Line, Panel, Row, Settings, mean_and_error
@@ -121,9 +121,9 @@ def compare(
     prior = PublicPriorLaplace(ball, closeness, epsilon, sensitivity, bounds=(0.01, 1.0))
     footpoints = np.broadcast_to(mean, (repeats, *mean.shape))
     released = {
-        LAPLACE: ball.project(research.sample(laplace, footpoints, generator=generator)),
+        LAPLACE: ball.project(sample(laplace, footpoints, generator=generator)),
         TRUNCATED: truncated.sample(footpoints, generator=generator),
-        GAUSSIAN: ball.project(research.sample(gaussian, footpoints, generator=generator)),
+        GAUSSIAN: ball.project(sample(gaussian, footpoints, generator=generator)),
     }
     if conformal is not None:
         released[PUBLIC] = conformal.sample(mean, repeats, generator)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp import InvalidParameterError, UnsupportedManifoldError, research
+from riemdp import InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Sphere
 from riemdp.mechanisms import RiemannianGaussian
 from riemdp.noise import resolve_generator
+from riemdp.research import sample
 from riemdp_papers._checks import count, positive
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def jiang_algorithm_2(
         one, two = _footpoints(manifold, sensitivity, generator)
         shares = []
         for center in (one, two):
-            points = research.sample(law, center, (repeats, draws), generator)
+            points = sample(law, center, (repeats, draws), generator)
             gap = np.square(manifold.dist(two, points)) - np.square(manifold.dist(one, points))
             shares.append(_shares_above(gap / (2.0 * sigma * sigma), epsilon))
         # exp(epsilon) may overflow where no draw is left

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp import research
 from riemdp.manifolds import Euclidean, SPDAffineInvariant
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw
+from riemdp.research import sample
 from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, counted, mean_and_error
 from riemdp_papers._reimherr_data import (
@@ -54,7 +54,7 @@ def _embedded(
     vectors: FloatArray, scale: float, draws: int, generator: np.random.Generator
 ) -> FloatArray:
     """Add Euclidean Laplace noise in R^3 to each vector: ``(draws, n, 3)``."""
-    return research.sample(RiemannianLaplace(Euclidean(3), scale), vectors, draws, generator)
+    return sample(RiemannianLaplace(Euclidean(3), scale), vectors, draws, generator)
 
 
 def _vech(matrices: FloatArray) -> FloatArray:
@@ -74,7 +74,7 @@ def sphere_utility(settings: Settings, progress: Progress) -> Outcome:
         for bound in BOUNDS:
             scale = frechet_mean_sensitivity(SPHERE, n, bound) / EPSILON
             law = IsotropicLaw("laplace", SPHERE.manifold, scale)
-            released = research.sample(law, means, draws, generator)
+            released = sample(law, means, draws, generator)
             errors[bound].append(_error(released - means))
             exact[bound].append(mean_chord(scale))
         scale = 2.0 * SPHERE_RADIUS / (n * EPSILON)
@@ -208,7 +208,7 @@ def spd_utility(settings: Settings, progress: Progress) -> Outcome:
         means = np.array([fixed_mean(SPD, spd_data(n, generator)) for _ in range(repeats)])
         scale = frechet_mean_sensitivity(SPD, n) / EPSILON
         law = AffineInvariantLaw("laplace", manifold, scale)
-        released = research.sample(law, means, draws, generator)
+        released = sample(law, means, draws, generator)
         intrinsic.append(_error(_vech(released) - _vech(means)))
         noisy = _embedded(_vech(means), 2.0 * SPD_RADIUS / (n * EPSILON), draws, generator)
         embedded.append(_error(noisy - _vech(means)))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp import research
 from riemdp.manifolds import Euclidean, Hyperbolic, Sphere
 from riemdp.mechanisms import (
     RiemannianGaussian,
@@ -27,6 +26,7 @@ from riemdp.privacy import (
     compose,
     normal_fisher_rao_distance,
 )
+from riemdp.research import GeneralizedGaussian, sample
 from riemdp_papers._experiment import (
     Experiment,
     Outcome,
@@ -211,7 +211,7 @@ def _generalized(power: float) -> Row:
     formula = math.sqrt(power * math.gamma(2.0 - 1.0 / power) / math.gamma(1.0 + 1.0 / power))
     printed = math.sqrt(generalized_information(power, sigma, as_printed=True))
     numeric = math.sqrt(generalized_information(power, sigma, as_printed=False))
-    ours = research.GeneralizedGaussian(sigma, power).rao(1.0, "parametric").theta
+    ours = GeneralizedGaussian(sigma, power).rao(1.0, "parametric").theta
     return Row(
         f"θ of the generalised Gaussian, N = {power:g}, σ = 2, Δ = 1 (Theorem 4.10)",
         f"{formula / sigma:.4f}; of the density as printed: {printed:.4f}",
@@ -244,7 +244,7 @@ def _meaning() -> list[Row]:
 def _on_manifold(space: Manifold, sigma: float, draws: int, generator: np.random.Generator) -> Row:
     mechanism = RiemannianGaussian(space, sigma)
     origin = space.origin
-    square = np.square(space.dist(origin, research.sample(mechanism, origin, draws, generator)))
+    square = np.square(space.dist(origin, sample(mechanism, origin, draws, generator)))
     scale = 1.0 / (space.dim * sigma**4)
     error = scale * float(np.std(square)) / math.sqrt(draws)
     return Row(

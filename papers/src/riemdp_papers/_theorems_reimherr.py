@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from riemdp import research
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.noise import family
-from riemdp.research import RestrictedLaplace
+from riemdp.research import RestrictedLaplace, sample
 from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers import _reimherr_theory as theory
 from riemdp_papers._experiment import Settings, mean_and_error
@@ -193,9 +192,7 @@ def _rate() -> str:
 def _theorem_4() -> str:
     d, ambient = 2, 10
     law = RiemannianLaplace(Euclidean(ambient), 1.0)
-    draws = research.sample(
-        law, np.zeros(ambient), 200_000, _SETTINGS.generator("reimherr", "theorem-4")
-    )
+    draws = sample(law, np.zeros(ambient), 200_000, _SETTINGS.generator("reimherr", "theorem-4"))
     value, error = mean_and_error(np.sum(draws[:, :d] ** 2, axis=1))
     return (
         f"d = {d}, D = {ambient}: E|·|² = d (D + 1) σ² = {d * (ambient + 1)} σ², {value:.2f} ± "
@@ -335,7 +332,7 @@ def _chord() -> str:
     _SAMPLERS,
 )
 def _euclidean_laplace() -> str:
-    radial = research.sample(
+    radial = sample(
         RiemannianLaplace(Euclidean(5), 1.0),
         np.zeros(5),
         200_000,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp import convert, research
+from riemdp import convert
 from riemdp.mechanisms import TangentGaussian
 from riemdp.privacy import (
     GDP,
@@ -19,6 +19,7 @@ from riemdp.privacy import (
     compose,
     normal_fisher_rao_distance,
 )
+from riemdp.research import GeneralizedGaussian
 from riemdp_papers._soto import generalized_information, laplace_affinity
 from riemdp_papers._soto_releases import LINE, gaussian, laplace, laplace_divergence, shown
 from riemdp_papers._theorems import Statements
@@ -323,7 +324,7 @@ def _generalized() -> str:
     printed, right = (
         math.sqrt(generalized_information(3.0, 2.0, as_printed=flag)) for flag in (True, False)
     )
-    formula = research.GeneralizedGaussian(2.0, 3.0).rao(1.0, "parametric").theta
+    formula = GeneralizedGaussian(2.0, 3.0).rao(1.0, "parametric").theta
     return (
         f"N = 3, σ = 2, Δ = 1: {formula:.4f} by the formula, {right:.4f} of exp(-|x|ᴺ/σᴺ), "
         f"{printed:.4f} of exp(-|x|ᴺ/σ)"
@@ -336,7 +337,7 @@ def spread(power: float, theta: float = 1.0) -> tuple[float, float]:
     At sensitivity 1, for a power above 1/2. By Cramér and Rao the standard deviation is at least
     ``1 / theta``.
     """
-    scale = research.GeneralizedGaussian(1.0, power).rao(1.0, "parametric").theta / theta
+    scale = GeneralizedGaussian(1.0, power).rao(1.0, "parametric").theta / theta
     return scale, scale * math.sqrt(math.gamma(3.0 / power) / math.gamma(1.0 / power))
 
 
