@@ -58,6 +58,14 @@ class Quiet(RiemannianGaussian):
 
 
 @dataclass(frozen=True)
+class Crooked(RiemannianGaussian):
+    name = "tests.Crooked"
+
+    def exact_draw(self, ball):
+        return RiemannianGaussian(self.manifold, 1.5 * self.sigma).exact_draw(ball)
+
+
+@dataclass(frozen=True)
 class Deaf(RiemannianGaussian):
     name = "tests.Deaf"
 
@@ -96,6 +104,7 @@ class Thrifty(RiemannianGaussian):
     [
         (Loud, "distances_follow_the_law"),
         (Loud, "density_is_that_of_the_draws"),
+        (Crooked, "distances_follow_the_law"),
         (Quiet, "curve_holds_for_draws"),
         (Deaf, "draws_are_points"),
         (Boastful, "curve_holds_for_draws"),
