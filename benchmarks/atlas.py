@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import riemdp
-from riemdp import GDP
+from riemdp import GDP, research
 
 try:
     import resource
@@ -138,11 +138,11 @@ def noise(voxels: int) -> Iterator[Row]:
         for n in (100, 500, 5000):
             chosen = riemdp.plan(atlas, ball, n, budget, mechanisms=["tangent-gaussian"]).best
             mechanism = riemdp.TangentGaussian(atlas, chosen.sigma)
-            about = np.zeros(atlas.dim)
+            center = np.asarray(ball.center)
             draws = max(1, 20_000 // copies)
             random = np.random.default_rng(0)
             away = [
-                SPACE.dist(np.eye(3), mechanism.sample_about(about, ball, random))
+                SPACE.dist(np.eye(3), research.sample(mechanism, center, generator=random))
                 for _ in range(draws)
             ]
             yield (

@@ -16,6 +16,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     private_mean,
+    research,
 )
 from riemdp.noise import secure_generator
 from riemdp.noise.exact import default_grid
@@ -41,6 +42,7 @@ def test_draws(report, kind, manifold, scales, limit):
     draw, grid, generator = mechanism.exact_draw(ball), default_grid(sigma), secure_generator()
     footpoint = np.sin(1.0 + np.arange(manifold.dim))
     footpoint *= 0.3 / np.linalg.norm(footpoint)
+    foot = ball.point(footpoint)
 
     def exact():
         for _ in range(20):
@@ -48,7 +50,7 @@ def test_draws(report, kind, manifold, scales, limit):
 
     def float64():
         for _ in range(20):
-            mechanism.sample_from_coordinates(footpoint, ball, generator)
+            ball.project(research.sample(mechanism, foot, generator=generator))
 
     ours, theirs = (1e3 * seconds / 20 for seconds in report.alternate(exact, float64, rounds=7))
     report.add(

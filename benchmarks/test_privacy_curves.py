@@ -13,8 +13,8 @@ import scipy
 
 from riemdp import GDP, ApproxDP, Euclidean, Hyperbolic, NotAttainableError, Sphere
 from riemdp.mechanisms import RiemannianGaussian, _isotropic
-from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.research import Metropolis
 from riemdp_papers import jiang_algorithm_2
 
 SPACES = [Sphere(2), Sphere(3), Sphere(9), Hyperbolic(2), Hyperbolic(3), Hyperbolic(9)]
@@ -168,7 +168,7 @@ def test_mu_against_algorithm_2(report, sigma):
         return jiang_algorithm_2(manifold, sigma, 1.0, generator=generator)
 
     mine, peer = report.alternate(ours, monte_carlo)
-    chain = MetropolisLaw("gaussian", manifold, sigma, steps=CHAIN_STEPS)
+    chain = Metropolis(manifold, sigma, "gaussian", steps=CHAIN_STEPS)
     start = time.thread_time()
     jiang_algorithm_2(manifold, sigma, 1.0, draws=CHAIN_DRAWS, law=chain, generator=generator)
     chains = (time.thread_time() - start) * 1000 / CHAIN_DRAWS

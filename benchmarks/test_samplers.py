@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import scipy
 
-from riemdp import NotAttainableError, RiemannianLaplace, SPDLogEuclidean
+from riemdp import NotAttainableError, RiemannianLaplace, SPDLogEuclidean, research
 from riemdp.noise import RadialLaw
+from riemdp.research._isotropic import acceptance as acceptance_of
+from riemdp.research._isotropic import radii
 
 BURN_IN = 50_000
 MEASURED_STEPS = 500
@@ -60,8 +62,10 @@ def test_log_euclidean_laplace_against_a_chain(report, k, logm, expm):
     assert 0 < accepted < MEASURED_STEPS
     general = logm is scipy.linalg.logm
     chain = "plain" if general else "with eigh instead of logm and expm"
-    one, _ = report.alternate(lambda: mechanism.sample(footpoint), lambda: None, rounds=51)
-    many, _ = report.alternate(lambda: mechanism.sample(footpoint, 200), lambda: None)
+    one, _ = report.alternate(
+        lambda: research.sample(mechanism, footpoint), lambda: None, rounds=51
+    )
+    many, _ = report.alternate(lambda: research.sample(mechanism, footpoint, 200), lambda: None)
     for what, ours in (("one draw", one), ("one of 200 draws", many / 200)):
         report.add(
             f"log-Euclidean Laplace, k={k}: {BURN_IN} Metropolis steps, {chain} (scaled up from "
@@ -83,7 +87,7 @@ def test_radial_draws(report, kind, curvature):
         if law is None:
             continue
         ours, gamma = report.alternate(
-            lambda law=law: law.sample(size, rng),
+            lambda law=law: radii(law, size, rng),
             lambda dim=dim: rng.standard_gamma(dim, size),
         )
         worst = max(worst, (ours / size, gamma / size, f"d={dim}, sigma={sigma:g}"))
@@ -110,7 +114,7 @@ def test_acceptance(report):
         if law is None:
             continue
         count += 1
-        acceptance = law.acceptance()
+        acceptance = acceptance_of(law)
         if acceptance < lowest:
             lowest, where = acceptance, f"{kind}, d={dim}, curvature {curvature:g}, {sigma:.3g}"
     assert count > 400

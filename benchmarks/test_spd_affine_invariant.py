@@ -9,11 +9,11 @@ import time
 import numpy as np
 import pytest
 
-from riemdp import SPDAffineInvariant
+from riemdp import SPDAffineInvariant, research
 from riemdp.noise import AffineInvariantLaw
-from riemdp.noise import _affine_invariant as laws
-from riemdp.noise import _shell_envelope as envelopes
 from riemdp.noise import _volume_series as series
+from riemdp.research import _affine_invariant_draw as laws
+from riemdp.research import _shell_envelope as envelopes
 
 BURN_IN = 50_000
 MEASURED_STEPS = 300
@@ -41,7 +41,7 @@ def footpoint_of(k):
 def test_draws(report, kind, k):
     law, footpoint, size = practical_law(kind, k), footpoint_of(k), DRAWS[k]
     many, flat = report.alternate(
-        lambda: law.sample(footpoint, size, np.random.default_rng(0)),
+        lambda: research.sample(law, footpoint, size, np.random.default_rng(0)),
         lambda: np.random.default_rng(0).standard_normal((size, k, k)),
     )
     scale = "sigma |delta| = .65" if kind == "laplace" else "sigma = .3"
@@ -59,7 +59,7 @@ def test_draws(report, kind, k):
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("k", LIMITS)
 def test_set_up(report, kind, k):
-    practical_law(kind, k).sample(np.eye(k))
+    research.sample(practical_law(kind, k), np.eye(k))
     times = []
     for _ in range(5):
         laws.affine_invariant_draw.cache_clear()
@@ -68,10 +68,10 @@ def test_set_up(report, kind, k):
         law = practical_law(kind, k)
         start = time.thread_time()
         law.check_drawable()
-        law.sample(np.eye(k))
+        research.sample(law, np.eye(k))
         times.append(1e3 * (time.thread_time() - start))
     law = practical_law(kind, k)
-    again, _ = report.alternate(lambda: law.sample(np.eye(k)), lambda: None, rounds=21)
+    again, _ = report.alternate(lambda: research.sample(law, np.eye(k)), lambda: None, rounds=21)
     first = statistics.median(times)
     report.add(
         f"affine-invariant {kind}, k={k}: first draw, with its set-up / a later single one",
@@ -116,7 +116,7 @@ def test_laplace_against_a_chain(report, k):
     size = DRAWS[k]
 
     def draw(number):  # the same draws each time: none of them lies too far out for float64
-        return law.sample(footpoint, number, np.random.default_rng(0))
+        return research.sample(law, footpoint, number, np.random.default_rng(0))
 
     one, _ = report.alternate(lambda: draw(1), lambda: None, rounds=51)
     many, _ = report.alternate(lambda: draw(size), lambda: None)
@@ -140,7 +140,7 @@ def test_gaussian_against_pyriemann(report, k, method, few):
     law, mean = AffineInvariantLaw("gaussian", SPDAffineInvariant(k), 0.3), footpoint_of(k)
     size, rng = (1 if few == 1 else 2_000), np.random.default_rng(0)
     ours, peer = report.alternate(
-        lambda: law.sample(mean, size, rng),
+        lambda: research.sample(law, mean, size, rng),
         lambda: sample_gaussian(few, mean, 0.3, random_state=1, sampling_method=method),
     )
     report.add(

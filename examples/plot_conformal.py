@@ -66,10 +66,10 @@ cluster = rng.normal([0.3, 0.2], 0.1, (200, 2))
 mean = cluster.mean(axis=0)
 sensitivity = riemdp.frechet_mean_sensitivity(plane, 200)
 plain = riemdp.RiemannianLaplace.calibrate(plane.manifold, sensitivity, riemdp.PureDP(0.5))
-public = riemdp.ConformalLaplace.public(
+public = riemdp.research.ConformalLaplace.public(
     plane, lambda x: 1.0 + np.exp(-20.0 * np.sum((x - 0.25) ** 2, axis=-1)), 0.5, sensitivity, 5000
 )
-private = riemdp.ConformalLaplace.private(cluster, plane, 0.5, nodes=5000, generator=rng)
+private = riemdp.research.ConformalLaplace.private(cluster, plane, 0.5, nodes=5000, generator=rng)
 print(f"plain Laplace            {plain.expected_distance():.4f}")
 print(f"public conformal factor  {public.expected_distance(mean):.4f}")
 print(f"private conformal factor {private.expected_distance(mean):.4f}")

@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+from riemdp import research
 
 # Every seeded release warns, and all of this page are seeded.
 warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
@@ -104,7 +105,9 @@ for axes, (name, space) in zip(panels, metrics.items(), strict=True):
     for epsilon in epsilons:
         spent = riemdp.ApproxDP(epsilon, 1e-6)
         mechanism = riemdp.private_mean(tensors, ball, spent, generator=generator).mechanism
-        draws = mechanism.sample_in_ball(np.broadcast_to(exact, (20, 3, 3)), ball, generator)
+        draws = ball.project(
+            research.sample(mechanism, np.broadcast_to(exact, (20, 3, 3)), generator=generator)
+        )
         values = np.linalg.eigvalsh(draws)
         axes.plot(np.full(20, epsilon), values, ".", color="C0", markersize=3)
     axes.set(xscale="log", yscale="log", xlabel="ε at δ = 1e-6", title=name)

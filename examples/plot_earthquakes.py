@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+from riemdp import research
 
 # Every seeded release warns, and all of this page are seeded.
 warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
@@ -98,7 +99,7 @@ for year in counted:
 embedded = riemdp.RiemannianLaplace.calibrate(
     riemdp.Euclidean(3), 2.0 * np.sin(region.radius) / len(points), budget
 )
-noisy = embedded.sample(points.mean(axis=0), 20_000, generator)
+noisy = research.sample(embedded, points.mean(axis=0), 20_000, generator)
 noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
 direction = points.mean(axis=0) / np.linalg.norm(points.mean(axis=0))
 outside = EARTH * float(np.mean(sphere.dist(noisy, direction)))

@@ -20,6 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+from riemdp import research
 
 # Every seeded release warns, and all of this page are seeded.
 warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
@@ -94,8 +95,10 @@ for epsilon in epsilons:
     budget = riemdp.ApproxDP(epsilon=epsilon, delta=1e-5)
     releases = [riemdp.private_mean(c, ball, budget, generator=generator) for c in classes]
     draws = [
-        release.mechanism.sample_in_ball(
-            np.broadcast_to(mean, (DRAWS, *mean.shape)), ball, generator
+        ball.project(
+            research.sample(
+                release.mechanism, np.broadcast_to(mean, (DRAWS, *mean.shape)), generator=generator
+            )
         )
         for release, mean in zip(releases, clipped, strict=True)
     ]

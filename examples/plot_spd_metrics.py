@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+from riemdp import research
 
 # Every seeded release warns, and all of this page are seeded.
 warnings.filterwarnings("ignore", ".*the noise was seeded", riemdp.PublicWarning)
@@ -90,7 +91,9 @@ def errors(metric, matrices, budget, mechanism, repeats=400):
     )
     mean = riemdp.frechet_mean(metric, ball.project(private), ball=ball).value
     footpoints = np.broadcast_to(mean, (repeats, *mean.shape))
-    draws = release.mechanism.sample_in_ball(footpoints, ball, np.random.default_rng(2))
+    draws = ball.project(
+        research.sample(release.mechanism, footpoints, generator=np.random.default_rng(2))
+    )
     rulers = (riemdp.SPDLogEuclidean(metric.k), riemdp.SPDAffineInvariant(metric.k))
     totals = [float(np.median(ruler.dist(target, draws))) for ruler in rulers]
     return ball.radius, len(private), release.mechanism.sigma, *totals

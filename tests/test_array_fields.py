@@ -15,11 +15,7 @@ import riemdp
 from riemdp import (
     GDP,
     Ball,
-    ConformalLaplace,
-    ConformalRejection,
     Euclidean,
-    GeneralizedGaussian,
-    PublicPriorLaplace,
     PureDP,
     RiemannianGaussian,
     RiemannianLaplace,
@@ -44,7 +40,16 @@ from riemdp.auditing import (
     search_pair,
 )
 from riemdp.manifolds import Aligned, BoxBall, ProjectiveSpace
-from riemdp.noise import BallLaplace, IsotropicLaw, MetropolisLaw
+from riemdp.noise import IsotropicLaw
+from riemdp.research import (
+    ConformalLaplace,
+    ConformalRejection,
+    GeneralizedGaussian,
+    Metropolis,
+    PublicPriorLaplace,
+    RestrictedLaplace,
+)
+from riemdp.research._ball_laplace import BallLaplace
 from riemdp.statistics import ReleasedMoments, confidence_region, two_sample_test
 
 SPHERE = Sphere(2)
@@ -89,7 +94,7 @@ def made(which):
         WrappedLaplace(SPHERE, 0.1, base=points[0]),
         TangentGaussian(Euclidean(2), 0.1),
         laplace,
-        RiemannianLaplace(SPHERE, 0.1, ball=ball),
+        RestrictedLaplace(SPHERE, 0.1, ball=ball),
         RiemannianGaussian(SPHERE, 0.1),
         GeneralizedGaussian(0.1, 1.5),
         audited,
@@ -103,7 +108,7 @@ def made(which):
         compose([PureDP(0.1), GDP(0.2)]),
         IsotropicLaw("laplace", SPHERE, 0.1),
         BallLaplace(ball, 0.1),
-        MetropolisLaw("laplace", SPHERE, 0.1),
+        Metropolis(SPHERE, 0.1, "laplace"),
         PureDP(1.0),
         SPDAffineInvariant(3),
         Aligned(ProjectiveSpace(2), [0.0, 0.0, 1.0]),

@@ -83,7 +83,6 @@ def test_values_have_a_row_for_each_name():
         "AuditResult",
         "Ball",
         "Combination",
-        "ConformalLaplace",
         "Accountant",
         "Denoised",
         "PlanRow",

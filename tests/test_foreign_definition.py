@@ -25,7 +25,7 @@ from riemdp import (
     verify,
 )
 from riemdp import _errors as errors
-from riemdp.mechanisms import MECHANISMS, GeneralizedGaussian, RiemannianLaplace, TangentGaussian
+from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian
 from riemdp.privacy import (
     GDP,
     ApproxDP,
@@ -36,6 +36,7 @@ from riemdp.privacy import (
     PureDP,
     within,
 )
+from riemdp.research import GeneralizedGaussian
 
 SPACES = [Euclidean(2), Sphere(2), Hyperbolic(2), SPDAffineInvariant(2)]
 

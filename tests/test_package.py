@@ -26,6 +26,7 @@ PACKAGES = (
     "privacy",
     "mechanisms",
     "release",
+    "research",
     "estimators",
     "auditing",
     "distributed",
@@ -57,7 +58,7 @@ def _explains(*functions):
     """Whether a docstring, or that of a method it overrides, says what the parameters are."""
     texts = [inspect.getdoc(function) or "" for function in functions]
     sections = any(re.search(r"(Parameters|Attributes)\n-", text) for text in texts)
-    return sections or "See :meth:`" in texts[0]
+    return sections or re.search(r"[Ss]ee :(meth|func):`", texts[0]) is not None
 
 
 def _parameters(function):

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-import riemdp.noise
-from riemdp.noise._sinh_envelope import envelope_table, log_sinhc
+import riemdp.research
+from riemdp.noise._volume_series import log_sinhc
+from riemdp.research._sinh_envelope import envelope_table
 
-PATH = Path(riemdp.noise.__file__).parent / "data" / "sinh_envelope.csv"
+PATH = Path(riemdp.research.__file__).parent / "data" / "sinh_envelope.csv"
 #: g''(0): with this slope alpha is 0.
 LARGEST_SLOPE = 1.0 / 12.0
 #: Candidate atoms of a measure, and points of a certificate's grid.

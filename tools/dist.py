@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Data that the code reads, which a wheel without them would only miss when they are needed.
 NEEDED = (
     "riemdp/py.typed",
-    "riemdp/noise/data/sinh_envelope.csv",
+    "riemdp/research/data/sinh_envelope.csv",
     "riemdp/ledger/migrations/versions/v0001.py",
     "riemdp/release/schemas/riemdp-release-2.schema.json",
 )

@@ -144,11 +144,6 @@ def _means() -> Iterator[Case]:
             draw = _mean(space, budget=budget_for(kind), mechanism=kind)
             yield Case(f"mean/{space}/{kind}", draw)
         yield Case(f"mean/{space}/auto", _mean(space, budget=APPROX))
-    for space in ("R1", "R3"):
-        for power in (1.0, 1.5, 4.0):
-            kind = f"generalized-gaussian:power={power}"
-            draw = _mean(space, budget=APPROX, mechanism=kind)
-            yield Case(f"mean/{space}/{kind}", draw)
     for space in ("S2", "H2", "LE3"):
         for project in (True, False):
             yield Case(f"mean/{space}/project={project}", _mean(space, budget=GDP, project=project))

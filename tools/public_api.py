@@ -37,6 +37,7 @@ PACKAGES = (
     "riemdp.readers",
     "riemdp.release",
     "riemdp.features",
+    "riemdp.research",
     "riemdp.auditing",
     "riemdp.estimators",
     "riemdp.ledger",

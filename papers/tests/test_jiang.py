@@ -7,8 +7,9 @@ import pytest
 
 from riemdp import InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
-from riemdp.noise import AffineInvariantLaw, IsotropicLaw, MetropolisLaw
+from riemdp.noise import AffineInvariantLaw, IsotropicLaw
 from riemdp.privacy import IsotropicCurve, gaussian_delta
+from riemdp.research import Metropolis, sample
 from riemdp_papers import jiang_algorithm_1, jiang_algorithm_2
 from riemdp_papers._jiang import _largest_mu, _shares_above, circle_delta
 
@@ -112,13 +113,13 @@ def algorithm_2_by_loops(manifold, sigma, sensitivity, epsilon, generator):
     direction *= sensitivity / np.linalg.norm(direction)
     one = manifold.origin
     two = manifold.exp(one, manifold.tangent_vector(one, direction))
-    samples = [law.sample(center, (repeats, draws), generator) for center in (one, two)]
+    samples = [sample(law, center, (repeats, draws), generator) for center in (one, two)]
     deltas = np.zeros(len(epsilon))
     for j in range(repeats):
         for i, e in enumerate(epsilon):
             share = []
-            for sample in samples:
-                gap = manifold.dist(two, sample[j]) ** 2 - manifold.dist(one, sample[j]) ** 2
+            for drawn in samples:
+                gap = manifold.dist(two, drawn[j]) ** 2 - manifold.dist(one, drawn[j]) ** 2
                 share.append(np.mean(gap >= 2.0 * sigma**2 * e))
             deltas[i] += (share[0] - math.exp(e) * share[1]) / repeats
     return max(_largest_mu(epsilon[i : i + 1], deltas[i : i + 1]) for i in range(len(epsilon)))
@@ -181,7 +182,7 @@ def test_small_sigma_does_not_overflow():
 
 def test_another_law_and_several_pairs():
     manifold, sigma = SPDAffineInvariant(2), 1.0
-    law = MetropolisLaw("gaussian", manifold, sigma, steps=40)
+    law = Metropolis(manifold, sigma, "gaussian", steps=40)
     sizes = {"draws": 100, "repeats": 4, "epsilons": 50, "law": law}
     runs = [
         jiang_algorithm_2(
@@ -197,7 +198,7 @@ def test_another_law_and_several_pairs():
 def test_the_first_pair_is_not_always_the_worst():
     manifold, sigma = SPDAffineInvariant(2), 1.0
     sizes = {"draws": 100, "repeats": 4, "epsilons": 50}
-    sizes["law"] = MetropolisLaw("gaussian", manifold, sigma, steps=20)
+    sizes["law"] = Metropolis(manifold, sigma, "gaussian", steps=20)
     differ = [
         jiang_algorithm_2(manifold, sigma, 0.5, generator=np.random.default_rng(seed), **sizes)
         < jiang_algorithm_2(
@@ -226,7 +227,7 @@ def test_draws_are_exact_by_default(manifold, law):
         for chosen in (None, law("gaussian", manifold, 0.8))
     )
     assert default == given
-    chain = MetropolisLaw("gaussian", manifold, 0.8, steps=5)
+    chain = Metropolis(manifold, 0.8, "gaussian", steps=5)
     other = jiang_algorithm_2(
         manifold, 0.8, 0.5, law=chain, generator=np.random.default_rng(5), **sizes
     )

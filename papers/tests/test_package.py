@@ -88,7 +88,7 @@ def test_the_version_is_the_declared_one_and_needs_this_riemdp():
 
 
 def test_riemdp_holds_nothing_of_it():
-    assert not hasattr(riemdp.ConformalLaplace, "published")
+    assert not hasattr(riemdp.research.ConformalLaplace, "published")
     package = Path(riemdp.__file__).parent
     for word in ("riemdp_papers", "PublishedNoise", "conformal-laplace-published", "PublishedConf"):
         assert [file for file in package.rglob("*.py") if word in file.read_text("utf-8")] == []

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from riemdp.noise import IsotropicLaw
+from riemdp.research import sample
 from riemdp_papers import _reimherr_chain as module
 from riemdp_papers._experiment import Settings, mean_and_error
 from riemdp_papers._reimherr_data import SPHERE
@@ -28,7 +29,7 @@ def mean_of_accepted(generator):
     which is the law of the states that an accepted step arrives at.
     """
     pole = SPHERE.center
-    states = IsotropicLaw("laplace", SPHERE.manifold, SIGMA).sample(pole, 200_000, generator)
+    states = sample(IsotropicLaw("laplace", SPHERE.manifold, SIGMA), pole, 200_000, generator)
     steps = generator.standard_normal(states.shape)
     steps *= SIGMA / np.linalg.norm(steps, axis=1, keepdims=True)
     steps -= np.sum(steps * states, axis=1, keepdims=True) * states

@@ -8,7 +8,8 @@ import scipy.integrate
 from scipy import optimize
 
 from riemdp.manifolds import Ball, Sphere
-from riemdp.noise import BallLaplace, RadialLaw
+from riemdp.noise import RadialLaw
+from riemdp.research import RestrictedLaplace
 from riemdp_papers import _reimherr_theory as theory
 from riemdp_papers._reimherr import exact_diameter, grid_diameter
 from riemdp_papers._reimherr_data import SPHERE, fixed_mean, sphere_data
@@ -81,7 +82,7 @@ def test_the_mean_square_at_the_centre_is_the_radial_laws(curvature, dim, sigma)
 def test_the_mean_square_off_the_centre_is_that_of_draws():
     sphere, pole = Sphere(2), np.array([0.0, 0.0, 1.0])
     foot = sphere.exp(pole, sphere.tangent_vector(pole, [0.3, 0.0]))
-    law = BallLaplace(Ball(sphere, pole, math.pi / 8), 0.15)
+    law = RestrictedLaplace(sphere, 0.15, ball=Ball(sphere, pole, math.pi / 8))
     draws = law.sample(foot, 40_000, np.random.default_rng(1))
     squares = sphere.dist(foot, draws) ** 2
     error = 5 * np.std(squares) / 200

@@ -7,8 +7,8 @@ import pytest
 import scipy.integrate
 
 from riemdp.manifolds import Hyperbolic, Sphere
-from riemdp.mechanisms import GeneralizedGaussian
 from riemdp.privacy import RaoDP
+from riemdp.research import GeneralizedGaussian
 from riemdp_papers._experiment import Settings
 from riemdp_papers._soto import (
     PAPER,

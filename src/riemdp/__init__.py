@@ -60,9 +60,6 @@ if TYPE_CHECKING:
         Torus,
     )
     from riemdp.mechanisms import (
-        ConformalRejection,
-        GeneralizedGaussian,
-        PublicPriorLaplace,
         RiemannianGaussian,
         RiemannianLaplace,
         TangentGaussian,
@@ -88,7 +85,6 @@ if TYPE_CHECKING:
     from riemdp.release import (
         BallAdvice,
         Combination,
-        ConformalLaplace,
         Denoised,
         Plan,
         PlanGrid,
@@ -137,7 +133,7 @@ else:
                 "SPDLogCholesky SPDLogEuclidean SPDPower Sphere Torus"
             ),
             "mechanisms": (
-                "ConformalRejection GeneralizedGaussian PublicPriorLaplace RiemannianGaussian "
+                "RiemannianGaussian "
                 "RiemannianLaplace TangentGaussian TangentLaplace WrappedGaussian WrappedLaplace"
             ),
             "noise": "secure_generator",
@@ -146,13 +142,14 @@ else:
                 "convert"
             ),
             "release": (
-                "BallAdvice Combination ConformalLaplace Denoised Plan PlanGrid PlanRow "
+                "BallAdvice Combination Denoised Plan PlanGrid PlanRow "
                 "PrivateBall PrivateMeans RayleighTest Release advise_ball check combine plan "
                 "plan_grid private_ball private_directional_summary private_huber private_mean "
                 "private_means private_median private_moments private_procrustes_mean "
                 "private_rotation_mean private_statistic private_variance rayleigh_test "
                 "two_sample_test verify"
             ),
+            "research": "",
             "statistics": (
                 "Chunks Records frechet_mean frechet_mean_sensitivity tangent_mean "
                 "tangent_mean_sensitivity"
@@ -175,8 +172,6 @@ __all__ = [
     "BudgetExceededError",
     "Chunks",
     "Combination",
-    "ConformalLaplace",
-    "ConformalRejection",
     "ConvergenceError",
     "CutLocusError",
     "DatasetClosedError",
@@ -184,7 +179,6 @@ __all__ = [
     "DatasetMismatchError",
     "Denoised",
     "Euclidean",
-    "GeneralizedGaussian",
     "Grassmann",
     "Hyperbolic",
     "InsufficientSamplesError",
@@ -212,7 +206,6 @@ __all__ = [
     "Product",
     "ProductBall",
     "ProjectiveSpace",
-    "PublicPriorLaplace",
     "PublicWarning",
     "PureDP",
     "QuotientBall",

@@ -43,9 +43,6 @@ OWN_PARTS = {
     "SPDLogEuclidean": Place("manifold", "riemdp.manifolds._spd_log_euclidean", "SPDLogEuclidean"),
     "SPDPower": Place("manifold", "riemdp.manifolds._spd_power", "SPDPower"),
     "Torus": Place("manifold", "riemdp.manifolds._torus", "Torus"),
-    "generalized-gaussian": Place(
-        "mechanism", "riemdp.mechanisms._generalized_gaussian", "GeneralizedGaussian"
-    ),
     "riemannian-laplace": Place("mechanism", "riemdp.mechanisms._riemannian", "RiemannianLaplace"),
     "riemannian-gaussian": Place(
         "mechanism", "riemdp.mechanisms._riemannian_gaussian", "RiemannianGaussian"

@@ -22,6 +22,7 @@ from riemdp import (
     TangentLaplace,
     frechet_mean,
     frechet_mean_sensitivity,
+    research,
 )
 from riemdp.auditing import (
     DistanceScore,
@@ -35,6 +36,7 @@ from riemdp.auditing import (
     neighbouring_datasets,
 )
 from riemdp.auditing._claims import samples_needed
+from riemdp.research import RestrictedLaplace
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "auditing.md"
 SPHERE, SENSITIVITY = Sphere(2), 0.2
@@ -51,8 +53,8 @@ class MovingCap:
 
     def sample(self, footpoint, size, generator):
         ball = Ball(self.manifold, footpoint, self.reach)
-        law = RiemannianLaplace(self.manifold, self.sigma, ball=ball)
-        return law.sample(footpoint, size=size, generator=generator)
+        law = RestrictedLaplace(self.manifold, self.sigma, ball=ball)
+        return research.sample(law, footpoint, size=size, generator=generator)
 
     def log_density(self, point, footpoint):
         law = RiemannianLaplace(self.manifold, self.sigma)
@@ -293,7 +295,7 @@ def test_mean_from_the_first_row_is_caught(radius, least):
 def test_flat_noise_is_caught_on_outputs_alone():
     mechanism = TangentGaussian(Euclidean(2), 0.5)
     result = audit(
-        lambda data, generator: mechanism.sample(data[0], generator=generator),
+        lambda data, generator: research.sample(mechanism, data[0], generator=generator),
         np.zeros((1, 2)),
         np.array([[1.0, 0.0]]),
         GDP(1.0),

@@ -9,7 +9,6 @@ import pytest
 from riemdp import (
     Ball,
     Euclidean,
-    GeneralizedGaussian,
     Hyperbolic,
     InsufficientSamplesError,
     InvalidParameterError,
@@ -22,6 +21,8 @@ from riemdp import (
 from riemdp.auditing import audit_sampler
 from riemdp.auditing._sampler import direction_tests, radius_test
 from riemdp.noise import RadialLaw
+from riemdp.research import GeneralizedGaussian, RestrictedLaplace
+from riemdp.research._isotropic import radii
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def test_draws_that_stay_are_caught(rng):
     [
         RiemannianLaplace(Sphere(3), 0.4),
         RiemannianGaussian(Hyperbolic(2), 0.5),
-        RiemannianLaplace(Sphere(2), 0.4, ball=Ball(Sphere(2), [0, 0, 1.0], 0.5)),
+        RestrictedLaplace(Sphere(2), 0.4, ball=Ball(Sphere(2), [0, 0, 1.0], 0.5)),
         TangentLaplace(SPDAffineInvariant(2), 0.3, base=2.0 * np.eye(2)),
         GeneralizedGaussian(1.0, 5.0),
     ],
@@ -116,7 +117,7 @@ def test_mechanisms_follow_their_law(mechanism):
 
 def test_a_restricted_law_is_audited_at_the_centre():
     sphere = Sphere(2)
-    mechanism = RiemannianLaplace(sphere, 0.4, ball=Ball(sphere, [0, 0, 1.0], 0.5))
+    mechanism = RestrictedLaplace(sphere, 0.4, ball=Ball(sphere, [0, 0, 1.0], 0.5))
     aside = sphere.exp([0, 0, 1.0], [0.1, 0, 0])
     with pytest.raises(InvalidParameterError, match="centre"):
         audit_sampler(mechanism, aside, samples=1000)
@@ -130,7 +131,7 @@ def test_bad_input():
 
 
 def test_the_parts(rng):
-    radius = GAUSSIAN.sample(5000, rng)
+    radius = radii(GAUSSIAN, 5000, rng)
     assert radius_test(radius, GAUSSIAN) > 1e-3
     assert radius_test(1.2 * radius, GAUSSIAN) < 1e-10
     line = direction_tests(np.abs(rng.normal(size=(2000, 1))))

@@ -10,6 +10,7 @@ from riemdp import (
     RiemannianLaplace,
     Sphere,
     TangentGaussian,
+    research,
 )
 from riemdp.auditing import DistanceScore, IdentityScore, LinearScore, LogLikelihoodRatio
 from riemdp.auditing._scores import evaluate, flat
@@ -67,7 +68,7 @@ def test_exact_score_beats_the_others(rng):
     sphere = Sphere(2)
     mechanism = RiemannianLaplace(sphere, 0.3)
     x, y = sphere.exp(sphere.origin, sphere.tangent_vector(sphere.origin, [[0.2, 0], [-0.2, 0]]))
-    first, second = (mechanism.sample(p, size=2000, generator=rng) for p in (x, y))
+    first, second = (research.sample(mechanism, p, size=2000, generator=rng) for p in (x, y))
     exact = LogLikelihoodRatio(mechanism, x, y)
     linear = LinearScore().fit(first[:1000], second[:1000])
 

@@ -14,7 +14,6 @@ from riemdp import (
     ApproxDP,
     Ball,
     Euclidean,
-    GeneralizedGaussian,
     Hyperbolic,
     InvalidBudgetError,
     InvalidParameterError,
@@ -22,7 +21,6 @@ from riemdp import (
     PureDP,
     RaoDP,
     RiemannianGaussian,
-    RiemannianLaplace,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
@@ -46,6 +44,7 @@ from riemdp.manifolds import Manifold
 from riemdp.mechanisms import MECHANISMS
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.privacy import Budget, IsotropicCurve
+from riemdp.research import GeneralizedGaussian, RestrictedLaplace
 from riemdp.statistics import AddRemove
 
 CONFIDENCE = 0.9999
@@ -142,7 +141,7 @@ def calibrated(case):
         return GeneralizedGaussian.calibrate(SENSITIVITY, budget, power=power)
     if name == IN_BALL:
         ball = Ball(manifold, manifold.origin, 0.6)
-        return RiemannianLaplace.calibrate(manifold, SENSITIVITY, budget, ball=ball)
+        return RestrictedLaplace.calibrate(manifold, SENSITIVITY, budget, ball=ball)
     kind = MECHANISMS[name]
     base = {"base": manifold.origin} if issubclass(kind, TangentMechanism) else {}
     return kind.calibrate(manifold, SENSITIVITY, budget, **base)
@@ -253,7 +252,7 @@ def test_density_ratio(law):
             mechanism, first, second, claim, samples=500, generator=np.random.default_rng(0)
         )
         assert result.verdict == "consistent", result
-        tight = mechanism.ball is None if isinstance(mechanism, RiemannianLaplace) else True
+        tight = not isinstance(mechanism, RestrictedLaplace)
         assert result.largest > (0.999 if tight else 0.3) * claim.pure_epsilon()
 
 

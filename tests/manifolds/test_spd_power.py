@@ -15,11 +15,9 @@ import riemdp
 from riemdp import (
     GDP,
     Ball,
-    ConformalRejection,
     Euclidean,
     InvalidParameterError,
     NotOnManifoldError,
-    PublicPriorLaplace,
     PureDP,
     Release,
     RiemannianGaussian,
@@ -34,11 +32,12 @@ from riemdp import (
     frechet_mean,
     frechet_mean_sensitivity,
     private_mean,
+    research,
     verify,
 )
 from riemdp.manifolds import FlatProduct, Power, Product, unvecd
 from riemdp.manifolds._spd_power import _within_ratio
-from riemdp.noise import MetropolisLaw
+from riemdp.research import ConformalRejection, Metropolis, PublicPriorLaplace
 from riemdp.statistics._solver_of_space import mean_solver
 from riemdp.testing import check_part
 
@@ -211,9 +210,9 @@ def test_noise_that_leaves_the_cone_comes_back_and_has_no_density():
     center = 0.04 * np.eye(2)
     for kind in (RiemannianGaussian, TangentGaussian, RiemannianLaplace):
         noise = kind(space, 0.3)
-        draws = noise.sample(center, 500, np.random.default_rng(0))
+        draws = research.sample(noise, center, 500, np.random.default_rng(0))
         foot = space.to_chart(center)
-        free = kind(Euclidean(3), 0.3).sample(foot, 500, np.random.default_rng(0))
+        free = research.sample(kind(Euclidean(3), 0.3), foot, 500, np.random.default_rng(0))
         inside = np.linalg.eigvalsh(unvecd(free, 2))[:, 0] > 1e-3
         assert 0.1 < inside.mean() < 0.9
         found = space.to_chart(space.validate(draws))
@@ -239,8 +238,8 @@ def test_laws_that_weigh_draws_by_distances_are_refused():
             kind(ball, one, 1.0, 0.1, bounds=(0.5, 2.0))
         kind(Ball(SPDLogCholesky(2), np.eye(2), 1.5), one, 1.0, 0.1, bounds=(0.5, 2.0))
     with pytest.raises(UnsupportedManifoldError, match="no longer symmetric"):
-        MetropolisLaw("gaussian", SPDPower(2), 0.3)
-    MetropolisLaw("gaussian", SPDLogCholesky(2), 0.3)
+        Metropolis(SPDPower(2), 0.3, "gaussian")
+    Metropolis(SPDLogCholesky(2), 0.3, "gaussian")
 
 
 def test_products_know_that_a_factor_has_an_edge():
@@ -279,7 +278,7 @@ def test_a_space_that_denies_its_edge_is_noticed(registry):
         check_part(Onto(2))
     # its density is not that of the draws
     noise = RiemannianGaussian(Onto(1), 1.0)
-    draws = noise.sample([[0.04]], 4000, np.random.default_rng(0))
+    draws = research.sample(noise, [[0.04]], 4000, np.random.default_rng(0))
     weights = np.exp(noise.log_density(draws, [[0.81]]) - noise.log_density(draws, [[0.04]]))
     assert abs(weights.mean() - 1.0) > 6.0 * weights.std() / math.sqrt(4000)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from riemdp import InvalidParameterError, Sphere, UnsupportedManifoldError
-from riemdp.mechanisms._additive import noise
-from riemdp.noise import DensityFamily, family
+from riemdp import RiemannianGaussian, RiemannianLaplace, Sphere, UnsupportedManifoldError
+from riemdp.noise import family
 
 
-def test_a_chain_needs_no_law(bumpy):
-    assert noise("laplace", Sphere(2), "metropolis") == family("laplace", Sphere(2))
-    assert noise("laplace", bumpy(2), "metropolis") == DensityFamily("laplace", bumpy(2))
+@pytest.mark.parametrize("kind", [RiemannianGaussian, RiemannianLaplace])
+def test_they_are_a_family_at_one_scale(kind, bumpy):
+    known = family(kind.kind, Sphere(2))
+    found = kind(Sphere(2), 0.3)
+    assert found.privacy(0.1) == known.curve(0.3, 0.1)
+    assert found.expected_distance() == known.law(0.3).radial.mean()
     with pytest.raises(UnsupportedManifoldError):
-        noise("laplace", bumpy(2), "exact")
-    with pytest.raises(InvalidParameterError, match="sampler"):
-        noise("laplace", Sphere(2), "gibbs")
+        kind(bumpy(2), 0.3)

@@ -2,9 +2,10 @@ import pytest
 
 from riemdp import _errors as errors
 from riemdp.manifolds import Euclidean, Sphere
-from riemdp.mechanisms import GeneralizedGaussian, RiemannianGaussian, TangentLaplace
+from riemdp.mechanisms import RiemannianGaussian, TangentLaplace
 from riemdp.mechanisms._proved import Proved
 from riemdp.privacy import GDP, KLDP, ApproxDP, PureDP, RaoDP
+from riemdp.research import GeneralizedGaussian
 
 
 def test_a_definition_sees_the_curve_and_the_rao_distances_of_the_mechanism():

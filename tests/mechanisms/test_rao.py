@@ -6,6 +6,7 @@ import pytest
 import scipy
 
 from riemdp import _errors as errors
+from riemdp import research
 from riemdp.manifolds import (
     Ball,
     Euclidean,
@@ -29,6 +30,7 @@ from riemdp.mechanisms._rao import (
 )
 from riemdp.noise import fisher_information
 from riemdp.privacy import PureDP, RaoDP, affordable_mu
+from riemdp.research import RestrictedLaplace
 
 SPACES = [
     Euclidean(1),
@@ -71,7 +73,9 @@ def measured_angle(mechanism, first, second, seed, draws=50_000):
     number with a small variance where the laws are near.
     """
     random = np.random.default_rng(seed)
-    points = np.concatenate([mechanism.sample(f, draws // 2, random) for f in (first, second)])
+    points = np.concatenate(
+        [research.sample(mechanism, f, draws // 2, random) for f in (first, second)]
+    )
     loss = mechanism.log_density(points, first) - mechanism.log_density(points, second)
     gap = 1.0 - 1.0 / np.cosh(0.5 * loss)
     mean, error = np.mean(gap), np.std(gap) / math.sqrt(draws)
@@ -254,7 +258,7 @@ def test_laplace_restricted_to_a_ball():
     for manifold in (Sphere(2), Hyperbolic(2)):
         ball = Ball(manifold, center(manifold), 0.5)
         first, second = near(manifold, [0.1, 0.0]), near(manifold, [0.5, 0.0])
-        mechanism = RiemannianLaplace(manifold, 0.3, ball=ball)
+        mechanism = RestrictedLaplace(manifold, 0.3, ball=ball)
         ratio = 0.4 / 0.3
         parametric = mechanism.rao(0.4, "parametric").theta
         assert parametric == pytest.approx(ratio, rel=1e-15)
@@ -265,7 +269,7 @@ def test_laplace_restricted_to_a_ball():
         for distance in ("angle", "parametric"):
             for theta in (0.01, 1.0, 3.0):
                 budget = RaoDP(theta, distance=distance)
-                found = RiemannianLaplace.calibrate(manifold, 0.4, budget, ball=ball)
+                found = RestrictedLaplace.calibrate(manifold, 0.4, budget, ball=ball)
                 assert theta * (1.0 - 1e-11) <= found.rao(0.4, distance).theta <= theta
 
 

@@ -5,16 +5,15 @@ import pytest
 from scipy import stats
 
 from riemdp import _errors as errors
+from riemdp import research
 from riemdp.manifolds import (
-    Ball,
     Euclidean,
     Hyperbolic,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.mechanisms import RiemannianGaussian
 from riemdp.noise._spaces import LARGEST_DIM
 from riemdp.privacy import (
     GDP,
@@ -86,7 +85,7 @@ def test_draws_have_the_privacy_that_is_claimed(manifold):
     sensitivity, sigma, draws = 0.5, 0.4, 50_000
     mechanism = RiemannianGaussian(manifold, sigma)
     first, second = neighbours(manifold, sensitivity)
-    points = mechanism.sample(first, draws, np.random.default_rng(3))
+    points = research.sample(mechanism, first, draws, np.random.default_rng(3))
     loss = mechanism.log_density(points, first) - mechanism.log_density(points, second)
     curve = mechanism.privacy(sensitivity)
     assert isinstance(curve, IsotropicCurve)
@@ -101,7 +100,7 @@ def test_pure_epsilon_is_the_largest_loss_on_the_sphere():
     manifold, sensitivity = Sphere(2), 0.7
     mechanism = RiemannianGaussian.calibrate(manifold, sensitivity, PureDP(0.8))
     first, second = neighbours(manifold, sensitivity)
-    points = mechanism.sample(first, 20_000, np.random.default_rng(0))
+    points = research.sample(mechanism, first, 20_000, np.random.default_rng(0))
     points[0] = -second  # the antipode
     loss = mechanism.log_density(points, first) - mechanism.log_density(points, second)
     assert 0.8 * (1.0 - 1e-9) < np.max(np.abs(loss)) <= 0.8 * (1.0 + 1e-12)
@@ -148,12 +147,12 @@ def test_wide_noise_on_a_sphere_is_uniform():
     # sigma many times the sphere: draws stay exact, and nearly uniform
     mechanism = RiemannianGaussian.calibrate(Sphere(2), 1.0, GDP(1e-3))
     assert mechanism.sigma > 30.0
-    points = mechanism.sample([0.0, 0.0, 1.0], 50_000, np.random.default_rng(2))
+    points = research.sample(mechanism, [0.0, 0.0, 1.0], 50_000, np.random.default_rng(2))
     assert stats.kstest(points[:, 2], stats.uniform(-1.0, 2.0).cdf).pvalue > 1e-4
     angle = np.arctan2(points[:, 1], points[:, 0])
     assert stats.kstest(angle, stats.uniform(-math.pi, 2.0 * math.pi).cdf).pvalue > 1e-4
     narrow = RiemannianGaussian(Sphere(2), 2.0)
-    points = narrow.sample([0.0, 0.0, 1.0], 50_000, np.random.default_rng(2))
+    points = research.sample(narrow, [0.0, 0.0, 1.0], 50_000, np.random.default_rng(2))
     assert stats.kstest(points[:, 2], stats.uniform(-1.0, 2.0).cdf).pvalue < 1e-4
 
 
@@ -161,71 +160,13 @@ def test_flat_formula_would_be_wrong_on_curved_spaces():
     # P(closer to the first footpoint) on H^2: the exact curve is worse than sensitivity / sigma
     manifold, sigma, sensitivity = Hyperbolic(2), 1.0, 1.0
     first, second = neighbours(manifold, sensitivity)
-    points = RiemannianGaussian(manifold, sigma).sample(first, 50_000, np.random.default_rng(4))
+    points = research.sample(
+        RiemannianGaussian(manifold, sigma), first, 50_000, np.random.default_rng(4)
+    )
     right = np.mean(manifold.dist(first, points) < manifold.dist(second, points))
     flat = stats.norm.cdf(0.5 * sensitivity / sigma)
     assert right > flat + 4.0 * math.sqrt(0.25 / 50_000)
     assert right == pytest.approx(stats.norm.cdf(0.5 * 1.161223865), abs=4 * math.sqrt(0.25 / 5e4))
-
-
-@pytest.mark.fast(1)
-@pytest.mark.parametrize("kind", [RiemannianGaussian, RiemannianLaplace])
-def test_a_chain_is_not_proved(kind):
-    exact = kind(Sphere(2), 0.3)
-    chain = kind(Sphere(2), 0.3, sampler="metropolis")
-    assert exact.proven
-    assert not chain.proven
-    assert chain != exact
-    # what is stated is about the law that the chain approximates
-    assert chain.privacy(0.1).delta_at(0.2) == exact.privacy(0.1).delta_at(0.2)
-    assert chain.rao(0.1, "parametric") == exact.rao(0.1, "parametric")
-    assert chain.expected_distance() == exact.expected_distance()
-    pole = Sphere(2).origin
-    assert chain.log_density(pole, pole) == exact.log_density(pole, pole)
-    found = kind.calibrate(Sphere(2), 0.1, GDP(1.0), sampler="metropolis")
-    assert found.sigma == kind.calibrate(Sphere(2), 0.1, GDP(1.0)).sigma
-    assert not found.proven
-    law = MetropolisLaw(exact._law.kind, Sphere(2), 0.3, steps=300)
-    object.__setattr__(chain, "_law", law)
-    points = chain.sample(pole, 800, np.random.default_rng(0))
-    dist = Sphere(2).dist(pole, points)
-    assert np.mean(dist) == pytest.approx(exact.expected_distance(), rel=0.1)
-    ball = Ball(Sphere(2), pole, 0.2)
-    inside = chain.sample_in_ball(np.tile(pole, (50, 1)), ball, np.random.default_rng(0))
-    assert np.all(ball.contains(inside))
-    for bad in ("gibbs", None, 1):
-        with pytest.raises(errors.InvalidParameterError, match="sampler"):
-            kind(Sphere(2), 0.3, sampler=bad)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [RiemannianGaussian, RiemannianLaplace])
-def test_chains_on_affine_invariant_matrices(kind):
-    manifold = SPDAffineInvariant(2)
-    exact = kind.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6))
-    chain = kind.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6), sampler="metropolis")
-    assert not chain.proven
-    assert chain.sigma == exact.sigma
-    assert chain.privacy(0.1) == exact.privacy(0.1)
-    assert chain.expected_distance() == exact.expected_distance()
-    assert chain.error_quantile(0.9) == exact.error_quantile(0.9)
-    assert chain.log_density(np.eye(2), np.eye(2)) == exact.log_density(np.eye(2), np.eye(2))
-    law = MetropolisLaw(exact._law.kind, manifold, chain.sigma, steps=300)
-    object.__setattr__(chain, "_law", law)
-    points = chain.sample(np.eye(2), 1_000, np.random.default_rng(0))
-    dist = manifold.dist(np.eye(2), points)
-    assert np.mean(dist) == pytest.approx(exact.expected_distance(), rel=0.1)
-
-
-def test_chains_have_limits_too():
-    manifold = SPDAffineInvariant(2)
-    # the normaliser exists for sigma below sqrt(2); a chain needs no quick sampler
-    assert RiemannianLaplace(manifold, 1.414, sampler="metropolis").sigma == 1.414
-    with pytest.raises(errors.NotAttainableError, match=r"1\.41421"):
-        RiemannianLaplace.calibrate(manifold, 1.0, PureDP(0.7), sampler="metropolis")
-    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
-    with pytest.raises(errors.InvalidParameterError, match="exact"):
-        RiemannianLaplace(Sphere(2), 0.3, ball=ball, sampler="metropolis")
 
 
 @pytest.mark.parametrize("budget", [ApproxDP(1.0, 1e-6), GDP(1.0), PureDP(1.0)], ids=str)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from riemdp import _errors as errors
+from riemdp import research
 from riemdp.manifolds import (
     Ball,
     Euclidean,
@@ -33,7 +34,7 @@ both = pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
 
 def hockey_stick(mechanism, first, second, epsilon, seed):
     """Monte Carlo mean and error of the hockey-stick divergence between two laws of draws."""
-    points = mechanism.sample(first, 50_000, np.random.default_rng(seed))
+    points = research.sample(mechanism, first, 50_000, np.random.default_rng(seed))
     loss = mechanism.log_density(points, first) - mechanism.log_density(points, second)
     excess = np.maximum(0.0, -np.expm1(epsilon - loss))
     return np.mean(excess), 4.0 * np.std(excess) / math.sqrt(excess.size)
@@ -90,7 +91,7 @@ def test_noise_in_the_tangent_space_follows_the_error_law(
     centre = 0.2 * np.ones(manifold.dim)
     footpoint = near(manifold, centre)
     for seed in (31, 32):
-        points = mechanism.sample(footpoint, 20_000, np.random.default_rng(seed))
+        points = research.sample(mechanism, footpoint, 20_000, np.random.default_rng(seed))
         noise = coordinates_of(manifold, points) - centre
         length = np.linalg.norm(noise, axis=-1)
         if stats.kstest(length, mechanism._distance_law.cdf).pvalue > 1e-4:
@@ -117,7 +118,7 @@ def test_distance_against_the_length_of_the_noise(base_of, near):
     for manifold, sign in ((Sphere(2), -1.0), (Hyperbolic(2), 1.0)):
         mechanism = TangentGaussian(manifold, 0.3, base=base_of(manifold))
         footpoint = near(manifold, np.array([0.8, 0.0]))
-        points = mechanism.sample(footpoint, 50_000, np.random.default_rng(6))
+        points = research.sample(mechanism, footpoint, 50_000, np.random.default_rng(6))
         dist = manifold.dist(footpoint, points)
         gap = np.mean(dist) - mechanism.expected_distance()
         assert sign * gap > 4.0 * np.std(dist) / math.sqrt(dist.size)

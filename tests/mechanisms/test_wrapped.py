@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import riemdp
-from riemdp import GDP, ApproxDP, Ball, Hyperbolic, PureDP, SPDAffineInvariant, Sphere
+from riemdp import GDP, ApproxDP, Ball, Hyperbolic, PureDP, SPDAffineInvariant, Sphere, research
 from riemdp.mechanisms import TangentGaussian, TangentLaplace, WrappedGaussian, WrappedLaplace
 from riemdp.statistics import FrechetMean, TangentMean, log_stretch
 
@@ -47,7 +47,7 @@ def test_the_noise_is_that_of_the_tangent_mechanism(kind):
     wrapped = kind(manifold, 0.2, base=manifold.origin)
     tangent = plain(manifold, 0.2, base=manifold.origin)
     first, second = (
-        each.sample(manifold.origin, size=5, generator=np.random.default_rng(0))
+        research.sample(each, manifold.origin, size=5, generator=np.random.default_rng(0))
         for each in (wrapped, tangent)
     )
     assert np.array_equal(first, second)

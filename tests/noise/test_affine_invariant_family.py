@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-from riemdp import Ball, SPDAffineInvariant
-from riemdp.noise import AffineInvariantBallLaplace, AffineInvariantLaw, family
+from riemdp import SPDAffineInvariant
+from riemdp.noise import AffineInvariantLaw, family
 from riemdp.noise._affine_invariant_family import AffineInvariantGaussian, AffineInvariantLaplace
 
 KINDS = {"laplace": AffineInvariantLaplace, "gaussian": AffineInvariantGaussian}
@@ -23,13 +22,6 @@ def test_which_families_and_laws_these_are(kind, k):
     assert found.is_flat == (k == 1)
     assert found.growth == pytest.approx(math.sqrt(k * (k * k - 1) / 12.0), rel=1e-14, abs=1e-300)
     assert (found.form is None) == (k == 4 or (kind, k) == ("laplace", 2))
-
-
-def test_the_laplace_law_of_a_ball():
-    ball = Ball(SPDAffineInvariant(2), np.eye(2), 0.5)
-    assert (
-        type(family("laplace", ball.manifold).restricted(ball, 0.3)) is AffineInvariantBallLaplace
-    )
 
 
 @pytest.mark.parametrize("k", [2, 3])

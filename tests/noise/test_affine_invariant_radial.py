@@ -10,7 +10,7 @@ import scipy.integrate
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp.noise import RadialLaw, _affine_invariant_radial
 from riemdp.noise._affine_invariant_radial import LARGEST_TABULATED, AffineInvariantRadial
-from riemdp.noise._sinh_envelope import growth_rate
+from riemdp.noise._volume_series import growth_rate
 
 LAWS = [
     AffineInvariantRadial("gaussian", 2, 0.3),

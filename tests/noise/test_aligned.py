@@ -10,29 +10,30 @@ from scipy import stats
 from scipy.spatial.transform import Rotation
 
 from riemdp import (
-    Ball,
     KendallShapes,
     PlanarShapes,
     QuotientBall,
     RiemannianGaussian,
     RiemannianLaplace,
     Sphere,
+    research,
 )
 from riemdp.noise import RadialLaw, family
+from riemdp.research._isotropic import radii
 
 SIZE = 5_000
 
 
-def draws(ball, kind, sigma, foot, seed=0, **options):
+def draws(ball, kind, sigma, foot, seed=0):
     law = family(kind, ball.manifold).law(sigma)
     generator = np.random.default_rng(seed)
-    return law.sample_about(np.tile(foot, (SIZE, 1)), ball, generator=generator, **options)
+    return research.sample(law, ball.point(np.asarray(foot)), SIZE, generator)
 
 
 def reference(kind, dim, sigma, foot, seed):
     """Draws on the sphere about a point near its first axis, with a radial law and no frame."""
     generator = np.random.default_rng(seed)
-    radius = RadialLaw(kind, dim, 1.0, sigma, math.pi).sample((SIZE,), generator)
+    radius = radii(RadialLaw(kind, dim, 1.0, sigma, math.pi), (SIZE,), generator)
     length = np.linalg.norm(foot)
     base = np.concatenate([[math.cos(length)], np.sinc(length / math.pi) * np.asarray(foot)])
     vectors = generator.normal(size=(SIZE, dim + 1))
@@ -49,7 +50,9 @@ def test_planar_shapes_follow_the_sphere_folded_at_its_equator(kind, sigma):
     ball = QuotientBall(space, template, 1.2, mean="aligned")
     found = space.dist(ball.center, draws(ball, kind, sigma, np.zeros(4)))
     noise = family(kind, ball.manifold).law(sigma)
-    about = space.dist(ball.center, noise.sample(ball.center, SIZE, np.random.default_rng(2)))
+    about = space.dist(
+        ball.center, research.sample(noise, ball.center, SIZE, np.random.default_rng(2))
+    )
     law = RadialLaw(kind, 4, 1.0, sigma, math.pi)
 
     def folded(angle):
@@ -109,22 +112,6 @@ def test_exact_draws_are_those_of_the_sphere(rotations):
             assert below.exact_draw().proof is not None
 
 
-def test_draws_of_a_ball_are_projected_in_the_slice(rotations):
-    space, sigma = rotations.SO3(), 0.8
-    ball = QuotientBall(space, np.eye(3), 1.4, mean="aligned")
-    foot = np.array([1.0, 0.2, -0.3])
-    law = family("laplace", ball.manifold).law(sigma)
-    coordinates = np.tile(foot, (SIZE, 1))
-    found = law.sample_from_coordinates(coordinates, ball, generator=np.random.default_rng(0))
-    assert np.all(ball.contains(found))
-    inside = Ball(Sphere(3, 0.25), ball.manifold.aligned(np.eye(3)), 1.4)
-    above = family("laplace", Sphere(3, 0.25)).law(sigma)
-    plain = inside.project(above.sample(inside.point(foot), SIZE, np.random.default_rng(1)))
-    for axis in np.eye(3):
-        one, other = ball.coordinates(found) @ axis, inside.coordinates(plain) @ axis
-        assert stats.ks_2samp(one, other).pvalue > 1e-4
-
-
 def test_privacy_and_proofs_are_those_of_the_slice():
     plane, planar = Sphere(4), QuotientBall(PlanarShapes(4), PlanarShapes(4).origin, 1.0, "aligned")
     for mechanism in (RiemannianLaplace, RiemannianGaussian):
@@ -137,8 +124,8 @@ def test_privacy_and_proofs_are_those_of_the_slice():
     # noise about points, each of which has its representative by a rule
     points = PlanarShapes(4).validate(np.random.default_rng(5).normal(size=(3, 4, 2)))
     law = family("gaussian", planar.manifold).law(1e-9)
-    near = law.sample(points, generator=np.random.default_rng(6))
+    near = research.sample(law, points, generator=np.random.default_rng(6))
     np.testing.assert_allclose(planar.manifold.dist(points, near), 0.0, atol=1e-7)
     turn = Rotation.from_rotvec([0.0, 0.0, 1.0]).as_matrix()[:2, :2]
-    turned = law.sample(points @ turn.T, generator=np.random.default_rng(6))
+    turned = research.sample(law, points @ turn.T, generator=np.random.default_rng(6))
     np.testing.assert_allclose(turned, near, atol=1e-12)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant
-from riemdp.noise import IsotropicLaw, hinge_distance, isotropic_vectors
+from riemdp.noise import IsotropicLaw, hinge_distance
+from riemdp.research._isotropic import isotropic_vectors
 
 
 def radial(kind, dim, sigma):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from types import SimpleNamespace
 
@@ -27,12 +26,14 @@ from riemdp import (
     Sphere,
     UnsupportedManifoldError,
     private_mean,
+    research,
 )
 from riemdp.manifolds import FlatProduct, Product
-from riemdp.noise import AffineInvariantLaw, IndependentLaw, MetropolisLaw, _independent, family
+from riemdp.noise import _independent, family
 from riemdp.noise._pushed import PushedFamily
 from riemdp.noise._spaces import SpaceFormGaussian, SpaceFormLaplace
 from riemdp.privacy import GaussianCurve
+from riemdp.research import Metropolis
 
 FLAT = Product(Euclidean(1), SPDLogEuclidean(2))
 CURVED = Product(Sphere(2), Euclidean(1), Hyperbolic(2))
@@ -49,7 +50,7 @@ def test_flat_factors_are_exact():
 
 def test_draws_have_independent_gaussian_parts():
     law = family("gaussian", CURVED).law(0.4)
-    draws = law.sample(CURVED.origin, 20_000, np.random.default_rng(0))
+    draws = research.sample(law, CURVED.origin, 20_000, np.random.default_rng(0))
     squares = [
         np.square(space.dist(space.origin, part))
         for space, part in zip(CURVED.spaces, CURVED.split(draws), strict=True)
@@ -63,45 +64,9 @@ def test_draws_have_independent_gaussian_parts():
     np.testing.assert_allclose(np.quantile(dist, levels), law.radial.quantile(levels), rtol=0.03)
 
 
-@pytest.mark.fast(1)
-@pytest.mark.parametrize("manifold", [CURVED, FLAT], ids=["curved", "flat"])
-def test_draws_about_coordinates_are_those_about_the_point(manifold):
-    """Also next to the boundary: parts that are drawn about points, and projected twice."""
-    sigma, size = 0.3, 20_000
-    ball = Ball(manifold, manifold.origin, 0.6)
-    law, foot = family("gaussian", manifold).law(sigma), np.full(manifold.dim, 0.2)
-    about = np.tile(foot, (size, 1))
-    found = ball.coordinates(
-        law.sample_from_coordinates(about, ball, None, np.random.default_rng(0))
-    )
-    generator, parts = np.random.default_rng(1), []
-    for space, center, own in zip(
-        manifold.spaces,
-        manifold.split(ball.center),
-        manifold.split_coordinates(foot),
-        strict=True,
-    ):
-        inside = Ball(space, center, ball.radius)
-        noise = family("gaussian", space).law(sigma)
-        parts.append(inside.project(noise.sample(inside.point(own), size, generator)))
-    joined = manifold.join(parts)
-    wanted = ball.coordinates(ball.project(joined))
-    size_of = functools.partial(np.linalg.norm, axis=-1)
-    assert np.max(size_of(found)) <= 0.6 * (1.0 + 1e-12)
-    assert np.mean(size_of(found) > 0.6 * (1.0 - 1e-9)) > 0.05
-    assert not np.all(ball.contains(joined))  # the last projection has work to do
-    for one, other in zip(found.T, wanted.T, strict=True):
-        assert stats.ks_2samp(one, other).pvalue > 1e-4
-    assert stats.ks_2samp(size_of(found), size_of(wanted)).pvalue > 1e-4
-    # parts depend on each other by the last projection alone
-    np.testing.assert_allclose(np.corrcoef(found.T), np.corrcoef(wanted.T), atol=0.04)
-    again = law.sample_from_coordinates(about[:5], ball, None, np.random.default_rng(2))
-    assert np.all(ball.coordinates(again) != found[:5])
-
-
 def test_the_density_is_that_of_the_distance():
     law = family("gaussian", CURVED).law(0.4)
-    points = law.sample(CURVED.origin, 50, np.random.default_rng(1))
+    points = research.sample(law, CURVED.origin, 50, np.random.default_rng(1))
     found = law.log_density(points, CURVED.origin)
     flat = -0.5 * np.square(CURVED.dist(CURVED.origin, points) / 0.4)
     np.testing.assert_allclose(found - flat, (found - flat)[0], atol=1e-9)
@@ -118,7 +83,7 @@ def test_losses_keep_to_the_curve(share):
     ]
     other = CURVED.point(CURVED.origin, CURVED.join_coordinates(moves))
     assert CURVED.dist(CURVED.origin, other) == pytest.approx(sensitivity)
-    points = law.sample(CURVED.origin, draws, np.random.default_rng(2))
+    points = research.sample(law, CURVED.origin, draws, np.random.default_rng(2))
     loss = law.log_density(points, CURVED.origin) - law.log_density(points, other)
     curve = family("gaussian", CURVED).curve(sigma, sensitivity)
     assert curve.mu() < 1.1 * 0.5 / 0.6 * 1.1
@@ -169,25 +134,6 @@ def test_where_positive_curvature_varies_it_is_the_tangent_mean():
     points = ball.point(generator.normal(size=(100, 5)) * 0.1)
     release = private_mean(points, ball, PureDP(1.0), generator=generator)
     assert release.statistic.name == "tangent-mean"
-
-
-def test_footpoints_of_releases_stay_coordinates(monkeypatch):
-    """As points they would be rounded, and refused where float64 cannot hold the point."""
-    manifold = Product(SPDAffineInvariant(2), Euclidean(1))
-    center = manifold.join([np.diag([1e-6, 1e6]), np.zeros(1)])
-    ball = Ball(manifold, center, 0.5)
-    law = IndependentLaw("gaussian", manifold, 1e-9)
-    for kind, name in (
-        (Product, "point"),
-        (Product, "validate"),
-        (AffineInvariantLaw, "sample"),
-    ):
-        monkeypatch.setattr(kind, name, None)
-    coordinates = np.array([0.1, -0.2, 0.3, 0.1])
-    drawn = law.sample_from_coordinates(coordinates, ball, generator=np.random.default_rng(0))
-    parts = zip(manifold.spaces, manifold.split(center), manifold.split(drawn), strict=True)
-    found = [space.coordinates(middle, part) for space, middle, part in parts]
-    np.testing.assert_allclose(np.concatenate(found), coordinates, atol=1e-6)
 
 
 def test_two_proofs_of_one_name_are_proved_if_both_are():
@@ -297,7 +243,7 @@ def test_the_laplace_loss_reaches_its_epsilon(name, copies):
     loss = mechanism.log_density(beyond, other) - mechanism.log_density(beyond, foot)
     assert loss == pytest.approx(epsilon, rel=1e-9)
     assert loss > 1.2 * sensitivity / sigma  # the control: no root of the number of factors
-    draws = mechanism.sample(other, 500, np.random.default_rng(0))
+    draws = research.sample(mechanism, other, 500, np.random.default_rng(0))
     losses = mechanism.log_density(draws, other) - mechanism.log_density(draws, foot)
     assert np.max(np.abs(losses)) <= epsilon * (1.0 + 1e-9)
 
@@ -361,8 +307,8 @@ def test_a_quotient_counts_the_factors_of_its_cover():
 def test_a_chain_adds_up_the_distances_too():
     manifold = Product(Sphere(2), Euclidean(1))
     law = family("laplace", manifold).law(0.3)
-    points = law.sample(manifold.origin, 20, np.random.default_rng(0))
-    chain = MetropolisLaw("laplace", manifold, 0.3)
+    points = research.sample(law, manifold.origin, 20, np.random.default_rng(0))
+    chain = Metropolis(manifold, 0.3, "laplace")
     energy = chain._potential(manifold.origin, points)
     gap = energy + law.log_density(points, manifold.origin)
     np.testing.assert_allclose(gap, gap[0], atol=1e-9)
@@ -384,8 +330,8 @@ def test_copies_are_drawn_independently(kind, name):
     ball = Ball(manifold, center, 1.0)
     foot = np.full((size, manifold.dim), -0.1)
     rng = np.random.default_rng(0)
-    about = law.sample_about(foot, ball, None, rng)
-    plain = law.sample(ball.point(foot[0]), size, rng)
+    about = research.sample(law, ball.point(foot), None, rng)
+    plain = research.sample(law, ball.point(foot[0]), size, rng)
     for draws in (about, plain):
         parts = zip(
             manifold.each,
@@ -401,30 +347,6 @@ def test_copies_are_drawn_independently(kind, name):
             assert stats.kstest(expected, "uniform").pvalue > 1e-4
         assert abs(np.corrcoef(dists)[0, 1]) < 0.06
     assert np.unique(about.reshape(size, -1), axis=0).shape[0] == size
-
-
-def test_copies_about_different_centres_keep_their_places():
-    manifold = Power(Sphere(2), 5)
-    center = manifold.origin
-    # groups 0 and 3, 1, 2 and 4: one after the other they come in an order unlike its inverse
-    center[1], center[[2, 4]] = [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
-    ball = Ball(manifold, center, 1.0)
-    law = family("gaussian", manifold).law(1e-3)
-    for draw in (law.sample_about, law.sample_from_coordinates):
-        found = draw(np.full((5, 10), 0.1), ball, generator=np.random.default_rng(0))
-        assert found.shape == (5, 5, 3)
-        assert np.all(manifold.dist(found, ball.point(np.full(10, 0.1))) < 0.02)
-
-
-def test_copies_about_different_centres_are_drawn_independently():
-    """From one stream, where every centre is drawn about by itself: none of it comes twice."""
-    manifold = Power(Sphere(2), 3)
-    ball = Ball(manifold, np.eye(3), 1.0)
-    law = family("gaussian", manifold).law(0.1)
-    for draw in (law.sample_about, law.sample_from_coordinates):
-        found = draw(np.zeros((2_000, 6)), ball, generator=np.random.default_rng(0))
-        sizes = Sphere(2).dist(np.eye(3), found)
-        assert np.max(np.abs(np.corrcoef(sizes.T) - np.eye(3))) < 0.09  # four standard deviations
 
 
 @pytest.mark.fast("sphere")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riemdp import Ball, PlanarShapes, RiemannianGaussian, RiemannianLaplace
+from riemdp import Ball, PlanarShapes, RiemannianGaussian, RiemannianLaplace, research
 from riemdp.noise import RadialLaw, family, potential
 
 KINDS = pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -51,7 +51,7 @@ def agrees(distances, law):
 def test_distances_follow_the_law_of_the_sphere_pushed_down(kind, k, sigma):
     space = PlanarShapes(k)
     foot = space.validate(configurations(1, k)[0])
-    draws = family(kind, space).law(sigma).sample(foot, 5000, np.random.default_rng(0))
+    draws = research.sample(family(kind, space).law(sigma), foot, 5000, np.random.default_rng(0))
     found = space.dist(foot, draws)
     assert agrees(found, law_of_the_distance(kind, k, sigma))
     # the controls: the sphere's own law, that of another number of landmarks, another scale
@@ -61,43 +61,15 @@ def test_distances_follow_the_law_of_the_sphere_pushed_down(kind, k, sigma):
         assert not agrees(found, law_of_the_distance(kind, k, 1.1 * sigma))
 
 
-@SIZES
-@KINDS
-def test_draws_about_coordinates_follow_the_same_law(kind, k):
-    space, sigma, size = PlanarShapes(k), 0.2, 5000
-    ball = Ball(space, configurations(1, k)[0], 0.7)
-    law, generator = family(kind, space).law(sigma), np.random.default_rng(1)
-    foot = generator.normal(size=space.dim)
-    foot *= 0.6 / np.linalg.norm(foot)
-    about = law.sample_about(np.tile(foot, (size, 1)), ball, generator=generator)
-    assert agrees(space.dist(ball.point(foot), about), law_of_the_distance(kind, k, sigma))
-    plain = ball.project(law.sample(ball.point(foot), size, generator))
-    inside = law.sample_from_coordinates(np.tile(foot, (size, 1)), ball, generator=generator)
-    assert np.all(ball.contains(inside))
-    for one, other in zip(
-        ball.coordinates(inside).T[:3], ball.coordinates(plain).T[:3], strict=True
-    ):
-        assert stats.ks_2samp(one, other).pvalue > 1e-4
-
-
 def test_the_law_does_not_depend_on_what_stands_for_the_footpoint():
     space = PlanarShapes(4)
     foot = configurations(1, 4)[0]
     law = family("laplace", space).law(0.3)
     one, other = (
-        law.sample(start, 200, np.random.default_rng(2)) for start in (foot, 3j * foot + 5.0)
+        research.sample(law, start, 200, np.random.default_rng(2))
+        for start in (foot, 3j * foot + 5.0)
     )
     np.testing.assert_allclose(one, other, atol=1e-12)
-
-
-def test_footpoints_of_releases_stay_coordinates(monkeypatch):
-    space = PlanarShapes(5)
-    ball = Ball(space, configurations(1, 5)[0], 0.7)
-    law = family("gaussian", space).law(1e-12)
-    monkeypatch.setattr(type(law.above), "sample", None)
-    foot = np.full(space.dim, 0.1)
-    drawn = law.sample_from_coordinates(foot, ball, generator=np.random.default_rng(0))
-    np.testing.assert_allclose(ball.coordinates(drawn), foot, atol=1e-10)
 
 
 def exact_distances(kind, space, sigma, size):

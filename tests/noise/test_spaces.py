@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from riemdp import _errors as errors
+from riemdp import research
 from riemdp.manifolds import (
-    Ball,
     Euclidean,
     Hyperbolic,
     SPDAffineInvariant,
@@ -14,7 +14,7 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.noise import AffineInvariantLaw, DensityFamily, IsotropicLaw, SpaceForm, family
+from riemdp.noise import AffineInvariantLaw, IsotropicLaw, SpaceForm, family
 from riemdp.noise._spaces import LARGEST_DIM, has_curve, isotropic_curve
 from riemdp.privacy import (
     GDP,
@@ -49,7 +49,7 @@ def directions(k):
 
 
 def losses(mechanism, first, second, draws, seed):
-    points = mechanism.sample(first, draws, np.random.default_rng(seed))
+    points = research.sample(mechanism, first, draws, np.random.default_rng(seed))
     return mechanism.log_density(points, first) - mechanism.log_density(points, second)
 
 
@@ -80,25 +80,6 @@ def test_space_forms():
 def test_laws():
     assert isinstance(family("laplace", Sphere(2)).law(0.1), IsotropicLaw)
     assert isinstance(family("laplace", SPDAffineInvariant(2)).law(0.1), AffineInvariantLaw)
-
-
-def test_of_a_density_alone_nothing_is_known(bumpy):
-    manifold = bumpy(2)
-    known = DensityFamily("gaussian", manifold)
-    law, pole = known.law(0.1), manifold.origin
-    for call in (
-        lambda: known.curve(0.1, 0.1),
-        lambda: law.radial,
-        lambda: law.sample(pole),
-        lambda: law.log_density(pole, pole),
-    ):
-        with pytest.raises(errors.UnsupportedManifoldError, match="tangent-gaussian"):
-            call()
-    assert known.proofs() == {"law on Bumpy": None}
-    assert DensityFamily("laplace", manifold).curve(0.2, 0.1) == PureCurve(1.0)
-    assert known.constant_normaliser is None
-    with pytest.raises(errors.InvalidParameterError, match="sigma"):
-        known.law(-1.0)
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -163,8 +144,8 @@ def test_the_existence_limit_of_the_laplace_law_is_named(k):
     assert f"pure epsilon above {0.5 / limit:.6g}" in message
     assert "tangent-laplace" in message
     assert "smaller ball" in message
-    found = RiemannianLaplace.calibrate(manifold, 0.5, PureDP(0.6 / limit))
-    assert found.sigma == pytest.approx(limit / 1.2, rel=1e-14)
+    found = RiemannianLaplace.calibrate(manifold, 0.5, PureDP(0.75 / limit))
+    assert found.sigma == pytest.approx(limit / 1.5, rel=1e-14)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 10, 30])
@@ -292,7 +273,7 @@ def test_distances_of_draws_follow_the_error_law(kind, k):
     mechanism = KINDS[kind](manifold, sigma)
     footpoint = np.diag(np.linspace(1.0, 1e3, k))
     for seed in (11, 12):
-        points = mechanism.sample(footpoint, 20_000, np.random.default_rng(seed))
+        points = research.sample(mechanism, footpoint, 20_000, np.random.default_rng(seed))
         dist = manifold.dist(footpoint, points)
         if stats.kstest(dist, mechanism._distance_law.cdf).pvalue > 1e-4:
             break
@@ -313,10 +294,6 @@ def test_what_cannot_be_drawn_is_refused_before_anything_is_drawn():
         RiemannianLaplace(large, slow)
     with pytest.raises(errors.NotAttainableError, match="seconds"):
         RiemannianLaplace.calibrate(large, 0.1, PureDP(0.1 / slow))
-    # a chain is not affected
-    assert RiemannianLaplace(large, slow, sampler="metropolis").privacy(0.1) == PureCurve(
-        RiemannianLaplace(large, slow, sampler="metropolis").privacy(0.1).pure_epsilon()
-    )
     small = SPDAffineInvariant(2)
     for build in (
         lambda: RiemannianLaplace(small, 0.99 * math.sqrt(2.0)),
@@ -326,15 +303,6 @@ def test_what_cannot_be_drawn_is_refused_before_anything_is_drawn():
             build()
     # a line has room for everything that is a number
     assert RiemannianGaussian(SPDAffineInvariant(1), 30.0).sigma == 30.0
-
-
-def test_what_is_admitted_is_drawn():
-    manifold = SPDAffineInvariant(2)
-    ball = Ball(manifold, np.eye(2), 1.0)
-    for mechanism in (RiemannianLaplace(manifold, 1.24), RiemannianGaussian(manifold, 18.0)):
-        footpoints = np.broadcast_to(np.eye(2), (10_000, 2, 2))
-        points = mechanism.sample_in_ball(footpoints, ball, np.random.default_rng(0))
-        assert np.all(ball.contains(points))
 
 
 @pytest.mark.fast(

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from riemdp._errors import NotAttainableError
-from riemdp.noise._sinh_envelope import growth_rate, log_volume
 from riemdp.noise._volume_series import (
+    growth_rate,
     log_mean_volume,
     log_order_constant,
     log_order_probability,
     volume_weights,
 )
+from riemdp.research._sinh_envelope import log_volume
 
 
 def pfaffian(k: int, sigma: float) -> float:

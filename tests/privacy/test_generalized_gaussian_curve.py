@@ -8,7 +8,6 @@ import pytest
 import scipy
 
 from riemdp import _errors as errors
-from riemdp.mechanisms import GeneralizedGaussian
 from riemdp.privacy import (
     GDP,
     ApproxDP,
@@ -17,6 +16,7 @@ from riemdp.privacy import (
     LaplaceCurve,
     pure_to_gaussian,
 )
+from riemdp.research import GeneralizedGaussian
 
 POWERS = [0.75, 1.5, 3.0, 4.0]
 SEPARATIONS = [0.02, 0.3, 1.0, 5.0]

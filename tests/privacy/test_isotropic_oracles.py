@@ -10,7 +10,7 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riemdp import Euclidean, Hyperbolic, Sphere
+from riemdp import Euclidean, Hyperbolic, Sphere, research
 from riemdp.noise import IsotropicLaw
 from riemdp.privacy import gaussian_delta
 from riemdp.privacy._isotropic_curve import IsotropicCurve
@@ -164,7 +164,7 @@ def deviation(case, draws, seed):
         one = np.zeros(manifold.dim)
     other = manifold.exp(one, manifold.tangent_vector(one, distance * np.eye(manifold.dim)[0]))
     law = IsotropicLaw(kind=kind, manifold=manifold, sigma=sigma)
-    points = law.sample(one, draws, generator)
+    points = research.sample(law, one, draws, generator)
     loss = law.log_density(points, one) - law.log_density(points, other)
     gain = np.maximum(-np.expm1(epsilon - loss), 0.0)
     error = float(np.std(gain)) / math.sqrt(draws)

@@ -21,6 +21,7 @@ from riemdp.privacy import (
     PureDP,
     gaussian_delta,
 )
+from riemdp.research import RestrictedLaplace
 
 
 @pytest.mark.parametrize("separation", [1e-3, 0.3, 1.0, 4.0])
@@ -114,5 +115,5 @@ def test_mechanisms_on_a_line_have_this_curve():
     wide = Euclidean(1001)
     assert TangentLaplace(wide, 2.0).privacy(1.0) == PureCurve(0.5)
     assert RiemannianLaplace(wide, 2.0).privacy(1.0) == PureCurve(0.5)
-    restricted = RiemannianLaplace(line, 2.0, ball=Ball(line, np.zeros(1), 1.0))
+    restricted = RestrictedLaplace(line, 2.0, ball=Ball(line, np.zeros(1), 1.0))
     assert restricted.privacy(1.0) == PureCurve(1.0)

@@ -8,7 +8,7 @@ import scipy.fft
 import scipy.integrate
 import scipy.stats
 
-from riemdp import Hyperbolic
+from riemdp import Hyperbolic, research
 from riemdp import _errors as errors
 from riemdp.noise import IsotropicLaw
 from riemdp.privacy import (
@@ -407,7 +407,7 @@ def test_isotropic_compositions_against_draws(times):
     manifold = Hyperbolic(3)
     one, other = (manifold.exp(manifold.origin, x * np.eye(4)[1]) for x in (0.0, 0.5))
     law = IsotropicLaw(kind="gaussian", manifold=manifold, sigma=0.8)
-    points = law.sample(one, (50_000, times), np.random.default_rng(8))
+    points = research.sample(law, one, (50_000, times), np.random.default_rng(8))
     loss = np.sum(law.log_density(points, one) - law.log_density(points, other), axis=1)
     curve = IsotropicCurve("gaussian", 3, -1.0, 0.8, 0.5).self_compose(times)
     for epsilon in np.array([0.2, 1.0]) * math.sqrt(times):

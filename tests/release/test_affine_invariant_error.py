@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riemdp import Ball, PureDP, RiemannianLaplace, SPDAffineInvariant, frechet_mean
+from riemdp import Ball, PureDP, RiemannianLaplace, SPDAffineInvariant, frechet_mean, research
 
 MANIFOLD, RADIUS = SPDAffineInvariant(2), 1.5
 
@@ -32,7 +32,7 @@ def means_of(n, seed, repeats):
 
 def mean_error(mechanism, means, seed):
     """Mean over data and draws of ``|vech(private) - vech(mean)|``, and its standard error."""
-    private = mechanism.sample(means, generator=np.random.default_rng(seed))
+    private = research.sample(mechanism, means, generator=np.random.default_rng(seed))
     errors = np.linalg.norm(vech(private) - vech(means), axis=1)
     return np.mean(errors), np.std(errors) / np.sqrt(len(errors))
 

@@ -18,7 +18,6 @@ from riemdp import (
     Accountant,
     Ball,
     BudgetExceededError,
-    ConformalLaplace,
     ConvergenceError,
     DatasetClosedError,
     DatasetExistsError,
@@ -55,6 +54,7 @@ from riemdp.ledger import Ledger, _file_systems
 from riemdp.ledger import _schema as schema
 from riemdp.ledger._tables import DATASETS, ENTRIES, TIPS
 from riemdp.privacy import Anchor
+from riemdp.research import ConformalLaplace
 from riemdp.statistics import AddRemove, ClassMoments, FrechetMean, ReplacePoint
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 2.0)

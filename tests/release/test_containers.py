@@ -7,7 +7,6 @@ import pytest
 
 from riemdp import (
     Ball,
-    ConformalLaplace,
     Euclidean,
     NotOnManifoldError,
     PureDP,
@@ -33,6 +32,7 @@ from riemdp.auditing import (
 )
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.release import Release
+from riemdp.research import ConformalLaplace
 
 MATCH = r"masked|real numbers"
 SPHERE = Sphere(2)

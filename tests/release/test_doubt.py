@@ -21,9 +21,9 @@ from riemdp import (
 )
 from riemdp._part import borrowed
 from riemdp.manifolds import Product
-from riemdp.mechanisms._net_laplace import NetLaplace
-from riemdp.noise import BallNet, ball_net
 from riemdp.release._offer import offer
+from riemdp.research._net import BallNet, ball_net
+from riemdp.research._net_laplace import NetLaplace
 from riemdp.statistics import FrechetMean, ReplaceOne, _solver_of_space
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
@@ -147,15 +147,15 @@ def on_a_net(ball, kind=NetLaplace, net=None):
     return kind(ball, net, np.ones(len(net.points)), 0.5, 0.4)
 
 
-def with_a_prior(ball, kind=riemdp.PublicPriorLaplace):
+def with_a_prior(ball, kind=riemdp.research.PublicPriorLaplace):
     return kind(ball, lambda x: np.ones(len(x)), 0.5, 0.4, bounds=(0.5, 1.0))
 
 
-def by_rejection(ball, kind=riemdp.ConformalRejection):
+def by_rejection(ball, kind=riemdp.research.ConformalRejection):
     return kind(ball, lambda x: np.ones(len(x)), 0.5, 0.4, bounds=(0.5, 1.0))
 
 
-def conformal(ball, kind=riemdp.ConformalLaplace):
+def conformal(ball, kind=riemdp.research.ConformalLaplace):
     return kind.public(ball, lambda x: np.ones(len(x)), 0.5, 0.4, nodes=200)
 
 
@@ -182,11 +182,11 @@ def test_a_law_on_a_net_is_proved_as_its_net_is():
 
 def test_a_draw_costs_what_its_law_does():
     law = on_a_net(PLANE)
-    assert riemdp.ConformalLaplace(law, 0.5).proven
-    assert not riemdp.ConformalLaplace(law, 0.1).proven
-    assert not riemdp.ConformalLaplace(law, 0.5, 0.1).proven
+    assert riemdp.research.ConformalLaplace(law, 0.5).proven
+    assert not riemdp.research.ConformalLaplace(law, 0.1).proven
+    assert not riemdp.research.ConformalLaplace(law, 0.5, 0.1).proven
     changed = on_a_net(PLANE, type("Changed", (NetLaplace,), {}))
-    assert not riemdp.ConformalLaplace(changed, 0.5).proven
+    assert not riemdp.research.ConformalLaplace(changed, 0.5).proven
 
 
 def borrowing(kind, name=None, **members):

@@ -23,6 +23,7 @@ from riemdp import (
     UnsupportedError,
     plan,
     private_mean,
+    research,
 )
 from riemdp.mechanisms import RiemannianGaussian, TangentLaplace
 
@@ -38,7 +39,7 @@ def released(ball, budget, n=10, **options):
 def test_curved_factors_have_their_own_laws(factor):
     law = RiemannianGaussian(MIXED, 0.4)
     ball = Ball(MIXED, MIXED.origin, 0.3)
-    draws = law.sample(MIXED.origin, size=2000, generator=np.random.default_rng(1))
+    draws = research.sample(law, MIXED.origin, size=2000, generator=np.random.default_rng(1))
     parts = [MIXED.split(draws), MIXED.split(MIXED.origin)]
     own, foot = ([p[0][..., 0, :], p[0][..., 1, :], p[1], p[2]][factor] for p in parts)
     distances = MIXED.factors[factor].dist(foot, own)

@@ -51,7 +51,6 @@ def test_mechanisms(manifold):
     if not isinstance(manifold, SPDAffineInvariant):
         mechanisms += [
             RiemannianLaplace(manifold, 0.1),
-            RiemannianLaplace(manifold, 0.1, ball=ball),
             RiemannianGaussian(manifold, 0.1),
         ]
     for mechanism in mechanisms:

@@ -19,10 +19,12 @@ from riemdp import (
     Sphere,
     UnsupportedError,
     private_mean,
+    research,
     verify,
 )
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.release._shrink import mean_square_bound, shrinkage, shrunk
+from riemdp.research import RestrictedLaplace
 
 
 def ball_of(manifold, radius=2.0):
@@ -43,7 +45,7 @@ def test_the_risk_is_at_most_what_is_proved(kind, dim, length):
     mechanism = kind(Euclidean(dim), 1.0 / dim if kind is TangentLaplace else 1.0 / np.sqrt(dim))
     ball = ball_of(mechanism.manifold)
     exact = length * np.eye(dim)[0]
-    noisy = mechanism.sample(exact, size=4_000, generator=np.random.default_rng(dim))
+    noisy = research.sample(mechanism, exact, size=4_000, generator=np.random.default_rng(dim))
     h = shrinkage(mechanism, ball)
 
     def risk(factor):
@@ -188,7 +190,7 @@ def test_where_noise_is_added_to_coordinates():
     assert tangent.added_noise(elsewhere) is None
     assert RiemannianLaplace(ball.manifold, 0.1).added_noise(ball) is None
     assert RiemannianLaplace(Euclidean(4), 0.1).added_noise(ball_of(Euclidean(4))) is not None
-    restricted = RiemannianLaplace(Euclidean(4), 0.1, ball=ball_of(Euclidean(4)))
+    restricted = RestrictedLaplace(Euclidean(4), 0.1, ball=ball_of(Euclidean(4)))
     assert restricted.added_noise(ball_of(Euclidean(4))) is None
 
 

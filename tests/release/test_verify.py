@@ -93,8 +93,6 @@ def test_a_larger_sensitivity_fails_too():
 def test_a_mechanism_of_another_ball_fails():
     other = Ball(Sphere(2), [0, 1, 0], 0.7)
     release = release_of()
-    flipped = RiemannianLaplace(Sphere(2), 2 * release.sigma, ball=other)
-    assert "mechanism" in failed(replace(release, mechanism=flipped))
     elsewhere = RiemannianLaplace(Sphere(2, 1.5), release.sigma)
     assert "mechanism" in failed(replace(release, mechanism=elsewhere))
     tangent = release_of(mechanism="tangent-laplace")
@@ -244,9 +242,6 @@ def test_the_value_is_that_of_the_integers():
     assert failed(replace(release, grid=release.grid + 1)) == {"arithmetic"}
     assert failed(replace(release, rounded=release.rounded[:-1])) == {"arithmetic"}
     assert failed(replace(release, rounded=(*release.rounded, 0))) == {"arithmetic"}
-    # nor are they what any mechanism could have drawn
-    restricted = RiemannianLaplace(Sphere(2), 2.0 * release.sigma, ball=release.ball)
-    assert "mechanism" in failed(replace(release, mechanism=restricted))
 
 
 def test_exact_arithmetic_is_not_claimed_without_integers():

@@ -17,6 +17,7 @@ from riemdp import (
     Sphere,
     TangentGaussian,
     TangentLaplace,
+    research,
 )
 from riemdp.testing import check_part
 
@@ -41,8 +42,8 @@ class Loud(RiemannianGaussian):
     name = "tests.Loud"
 
     def sample(self, footpoint, size=None, generator=None):
-        return RiemannianGaussian(self.manifold, 1.5 * self.sigma).sample(
-            footpoint, size, generator
+        return research.sample(
+            RiemannianGaussian(self.manifold, 1.5 * self.sigma), footpoint, size, generator
         )
 
 
@@ -51,9 +52,17 @@ class Quiet(RiemannianGaussian):
     name = "tests.Quiet"
 
     def sample(self, footpoint, size=None, generator=None):
-        return RiemannianGaussian(self.manifold, 0.3 * self.sigma).sample(
-            footpoint, size, generator
+        return research.sample(
+            RiemannianGaussian(self.manifold, 0.3 * self.sigma), footpoint, size, generator
         )
+
+
+@dataclass(frozen=True)
+class Crooked(RiemannianGaussian):
+    name = "tests.Crooked"
+
+    def exact_draw(self, ball):
+        return RiemannianGaussian(self.manifold, 1.5 * self.sigma).exact_draw(ball)
 
 
 @dataclass(frozen=True)
@@ -95,6 +104,7 @@ class Thrifty(RiemannianGaussian):
     [
         (Loud, "distances_follow_the_law"),
         (Loud, "density_is_that_of_the_draws"),
+        (Crooked, "distances_follow_the_law"),
         (Quiet, "curve_holds_for_draws"),
         (Deaf, "draws_are_points"),
         (Boastful, "curve_holds_for_draws"),

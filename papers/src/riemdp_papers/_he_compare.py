@@ -10,14 +10,10 @@ import numpy as np
 
 from riemdp import NotAttainableError
 from riemdp.manifolds import Ball, Euclidean
-from riemdp.mechanisms import (
-    ConformalRejection,
-    PublicPriorLaplace,
-    RiemannianLaplace,
-    TangentGaussian,
-)
+from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
 from riemdp.release import private_mean
+from riemdp.research import ConformalRejection, PublicPriorLaplace, RestrictedLaplace, sample
 from riemdp.statistics import frechet_mean
 from riemdp_papers._conformal import PublishedConformalLaplace
 from riemdp_papers._experiment import Line, Panel, Row, Settings, mean_and_error
@@ -108,7 +104,7 @@ def compare(
     lower = 0.5 ** (4.0 / max(dim, 4))  # keeps the acceptance up in high dimension
     budget = PureDP(epsilon)
     laplace = RiemannianLaplace.calibrate(space, sensitivity, budget)
-    truncated = RiemannianLaplace.calibrate(space, sensitivity, budget, ball=ball)
+    truncated = RestrictedLaplace.calibrate(space, sensitivity, budget, ball=ball)
     gaussian = TangentGaussian.calibrate(
         space, sensitivity, ApproxDP(epsilon, DELTA), method="classical"
     )
@@ -125,9 +121,9 @@ def compare(
     prior = PublicPriorLaplace(ball, closeness, epsilon, sensitivity, bounds=(0.01, 1.0))
     footpoints = np.broadcast_to(mean, (repeats, *mean.shape))
     released = {
-        LAPLACE: laplace.sample_in_ball(footpoints, ball, generator),
-        TRUNCATED: truncated.sample_in_ball(footpoints, ball, generator),
-        GAUSSIAN: gaussian.sample_in_ball(footpoints, ball, generator),
+        LAPLACE: ball.project(sample(laplace, footpoints, generator=generator)),
+        TRUNCATED: truncated.sample(footpoints, generator=generator),
+        GAUSSIAN: ball.project(sample(gaussian, footpoints, generator=generator)),
     }
     if conformal is not None:
         released[PUBLIC] = conformal.sample(mean, repeats, generator)

@@ -9,7 +9,7 @@ import numpy as np
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.privacy import PureDP
-from riemdp.release import ConformalLaplace
+from riemdp.research import ConformalLaplace, sample
 from riemdp_papers._experiment import Outcome, Progress, Row, Settings, mean_and_error
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def plane(settings: Settings, progress: Progress) -> Outcome:
     mean = np.mean(points, axis=0)
     sensitivity = 2.0 / n
     plain = RiemannianLaplace.calibrate(ball.manifold, sensitivity, PureDP(EPSILON))
-    draws = plain.sample(mean, 1000, generator)
+    draws = sample(plain, mean, 1000, generator)
     value, error = mean_and_error(ball.manifold.dist(mean, draws))
     setting = f"one cluster of spread 0.1 in the plane, n = {n}, ε = {EPSILON}"
     rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -12,25 +12,14 @@ from riemdp import InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Sphere
 from riemdp.mechanisms import RiemannianGaussian
 from riemdp.noise import resolve_generator
+from riemdp.research import sample
 from riemdp_papers._checks import count, positive
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from riemdp.manifolds import Manifold
+    from riemdp.mechanisms import Mechanism
+    from riemdp.noise import Law
     from riemdp_papers._experiment import FloatArray
-
-
-class Sampler(Protocol):
-    """What :func:`jiang_algorithm_2` asks of a law."""
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Draw points about footpoints."""
 
 
 def jiang_algorithm_1(
@@ -143,7 +132,7 @@ def jiang_algorithm_2(
     epsilons: int = 1000,
     largest_epsilon: float | None = None,
     pairs: int = 1,
-    law: Sampler | None = None,
+    law: Mechanism | Law | None = None,
     clip_repeats: bool = False,
     generator: np.random.Generator | None = None,
 ) -> float:
@@ -173,10 +162,11 @@ def jiang_algorithm_2(
         where that is finite, else ``max(10, 5 t + t^2 / 2)`` with ``t = sensitivity / sigma``.
     pairs : int, default 1
         Pairs of footpoints, each at random; the largest ``mu`` counts.
-    law : object with ``sample(footpoint, size, generator)``, optional
-        Source of the draws; by default they are exact: :class:`~riemdp.noise.IsotropicLaw` where
-        the curvature is constant, else :class:`~riemdp.noise.AffineInvariantLaw`. The paper has a
-        Markov chain (:class:`~riemdp.noise.MetropolisLaw`) or a sampler made for the space.
+    law : Mechanism or Law, optional
+        What :func:`riemdp.research.sample` draws from; by default
+        :class:`~riemdp.noise.IsotropicLaw` where the curvature is constant, else
+        :class:`~riemdp.noise.AffineInvariantLaw`. The paper has a Markov chain
+        (:class:`~riemdp.research.Metropolis`) or a sampler made for the space.
     clip_repeats : bool, default False
         Replace a negative ``delta`` of a single repeat by 0 before averaging. The paper does not
         say so; its authors' code does, which biases ``mu`` upwards.
@@ -226,7 +216,7 @@ def jiang_algorithm_2(
         one, two = _footpoints(manifold, sensitivity, generator)
         shares = []
         for center in (one, two):
-            points = law.sample(center, (repeats, draws), generator)
+            points = sample(law, center, (repeats, draws), generator)
             gap = np.square(manifold.dist(two, points)) - np.square(manifold.dist(one, points))
             shares.append(_shares_above(gap / (2.0 * sigma * sigma), epsilon))
         # exp(epsilon) may overflow where no draw is left

@@ -13,6 +13,7 @@ from riemdp.manifolds import Ball, Euclidean, Manifold, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.noise import IsotropicLaw
 from riemdp.privacy import GDP
+from riemdp.research import sample
 from riemdp.statistics import frechet_mean, frechet_mean_sensitivity
 from riemdp_papers._experiment import (
     Experiment,
@@ -224,7 +225,7 @@ def utility(settings: Settings, progress: Progress) -> Outcome:
                 IsotropicLaw("laplace", BALL.manifold, sensitivity / loose_epsilon(estimate)),
             )
             drawn, other = (
-                mean_and_error(BALL.manifold.dist(mean, law.sample(mean, DRAWS, generator)))
+                mean_and_error(BALL.manifold.dist(mean, sample(law, mean, DRAWS, generator)))
                 for law in laws
             )
             cases[label].append(Case(*exact, estimate, drawn, other))

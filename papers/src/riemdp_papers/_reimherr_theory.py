@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import Ball, Euclidean, Sphere
-from riemdp.noise import BallLaplace, gauss_legendre
+from riemdp.noise import gauss_legendre
+from riemdp.research import RestrictedLaplace
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Manifold
@@ -28,7 +29,8 @@ def interval_loss(sensitivity: float, sigma: float) -> float:
     of the normalisers adds to that of the exponentials. It lies between ``sensitivity / sigma`` and
     twice that.
     """
-    law = BallLaplace(Ball(Euclidean(1), np.zeros(1), 1.0), sigma)
+    line = Euclidean(1)
+    law = RestrictedLaplace(line, sigma, ball=Ball(line, np.zeros(1), 1.0))
     end = np.ones(1)
     return float(law.log_density(end, end) - law.log_density(end, end - sensitivity))
 
@@ -166,7 +168,8 @@ def centred_mean_square(sigma: float, radius: float, offset: float) -> float:
 
     ``offset`` is the distance of the footpoint from ``m0``.
     """
-    law = BallLaplace(Ball(Euclidean(1), np.zeros(1), radius), sigma)
+    line = Euclidean(1)
+    law = RestrictedLaplace(line, sigma, ball=Ball(line, np.zeros(1), radius))
     nodes, share = gauss_legendre(NODES)
     total = 0.0
     for low, high in ((-radius, offset), (offset, radius)):

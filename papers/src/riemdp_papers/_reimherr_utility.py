@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import SPDAffineInvariant
-from riemdp.noise import AffineInvariantLaw, IsotropicLaw, RadialLaw, isotropic_vectors
+from riemdp.manifolds import Euclidean, SPDAffineInvariant
+from riemdp.mechanisms import RiemannianLaplace
+from riemdp.noise import AffineInvariantLaw, IsotropicLaw
+from riemdp.research import sample
 from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, counted, mean_and_error
 from riemdp_papers._reimherr_data import (
@@ -52,8 +54,7 @@ def _embedded(
     vectors: FloatArray, scale: float, draws: int, generator: np.random.Generator
 ) -> FloatArray:
     """Add Euclidean Laplace noise in R^3 to each vector: ``(draws, n, 3)``."""
-    law = RadialLaw("laplace", dim=3, curvature=0.0, sigma=scale, upper=math.inf)
-    return vectors + isotropic_vectors(law, (draws, len(vectors)), generator)
+    return sample(RiemannianLaplace(Euclidean(3), scale), vectors, draws, generator)
 
 
 def _vech(matrices: FloatArray) -> FloatArray:
@@ -73,7 +74,7 @@ def sphere_utility(settings: Settings, progress: Progress) -> Outcome:
         for bound in BOUNDS:
             scale = frechet_mean_sensitivity(SPHERE, n, bound) / EPSILON
             law = IsotropicLaw("laplace", SPHERE.manifold, scale)
-            released = law.sample(means, draws, generator)
+            released = sample(law, means, draws, generator)
             errors[bound].append(_error(released - means))
             exact[bound].append(mean_chord(scale))
         scale = 2.0 * SPHERE_RADIUS / (n * EPSILON)
@@ -206,7 +207,8 @@ def spd_utility(settings: Settings, progress: Progress) -> Outcome:
     for n in counted(grid, progress):
         means = np.array([fixed_mean(SPD, spd_data(n, generator)) for _ in range(repeats)])
         scale = frechet_mean_sensitivity(SPD, n) / EPSILON
-        released = AffineInvariantLaw("laplace", manifold, scale).sample(means, draws, generator)
+        law = AffineInvariantLaw("laplace", manifold, scale)
+        released = sample(law, means, draws, generator)
         intrinsic.append(_error(_vech(released) - _vech(means)))
         noisy = _embedded(_vech(means), 2.0 * SPD_RADIUS / (n * EPSILON), draws, generator)
         embedded.append(_error(noisy - _vech(means)))

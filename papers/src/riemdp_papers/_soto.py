@@ -10,7 +10,6 @@ import scipy
 
 from riemdp.manifolds import Euclidean, Hyperbolic, Sphere
 from riemdp.mechanisms import (
-    GeneralizedGaussian,
     RiemannianGaussian,
     TangentGaussian,
     TangentLaplace,
@@ -27,6 +26,7 @@ from riemdp.privacy import (
     compose,
     normal_fisher_rao_distance,
 )
+from riemdp.research import GeneralizedGaussian, sample
 from riemdp_papers._experiment import (
     Experiment,
     Outcome,
@@ -244,7 +244,7 @@ def _meaning() -> list[Row]:
 def _on_manifold(space: Manifold, sigma: float, draws: int, generator: np.random.Generator) -> Row:
     mechanism = RiemannianGaussian(space, sigma)
     origin = space.origin
-    square = np.square(space.dist(origin, mechanism.sample(origin, draws, generator)))
+    square = np.square(space.dist(origin, sample(mechanism, origin, draws, generator)))
     scale = 1.0 / (space.dim * sigma**4)
     error = scale * float(np.std(square)) / math.sqrt(draws)
     return Row(

@@ -11,6 +11,7 @@ import scipy
 from riemdp import Ball, frechet_mean_sensitivity
 from riemdp.manifolds import Euclidean, Sphere
 from riemdp.mechanisms import RiemannianLaplace
+from riemdp.research import RestrictedLaplace
 from riemdp_papers._he_bounds import (
     cap_supremum,
     circle_poisson,
@@ -196,7 +197,7 @@ def _mass() -> str:
 )
 def _doubled() -> str:
     grid = np.linspace(-1.0, 1.0, 2001)[:, None]
-    law = RiemannianLaplace(Euclidean(1), 0.1, ball=Ball(Euclidean(1), np.zeros(1), 1.0))
+    law = RestrictedLaplace(Euclidean(1), 0.1, ball=Ball(Euclidean(1), np.zeros(1), 1.0))
     one, two = (law.log_density(grid, np.array([x])) for x in (-1.0, -0.9))
     loss = float(np.max(np.abs(np.asarray(one) - np.asarray(two))))
     return f"[-1, 1], Δ = σ = .1: loss {loss:.3f} ≤ 2; on a line 1"

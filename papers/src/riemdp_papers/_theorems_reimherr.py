@@ -9,6 +9,7 @@ import numpy as np
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.noise import family
+from riemdp.research import RestrictedLaplace, sample
 from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers import _reimherr_theory as theory
 from riemdp_papers._experiment import Settings, mean_and_error
@@ -60,7 +61,7 @@ def _definition_3() -> str:
 def _theorem_1() -> str:
     loss, small = theory.interval_loss(0.1, 0.1), theory.interval_loss(1e-5, 0.1) * 1e4
     interval = Ball(Euclidean(1), np.zeros(1), 1.0)
-    claimed = RiemannianLaplace(interval.manifold, 0.1, ball=interval).privacy(0.1).pure_epsilon()
+    claimed = RestrictedLaplace(interval.manifold, 0.1, ball=interval).privacy(0.1).pure_epsilon()
     return (
         f"on [-1, 1] with Δ = σ = .1 the loss is {loss:.3f}: above Δ/σ = 1, below 2Δ/σ = 2, and "
         f"riemdp claims {claimed:.6g}. For Δ → 0 it is {small:.4f} Δ/σ, so 2 is the least factor"
@@ -191,7 +192,7 @@ def _rate() -> str:
 def _theorem_4() -> str:
     d, ambient = 2, 10
     law = RiemannianLaplace(Euclidean(ambient), 1.0)
-    draws = law.sample(np.zeros(ambient), 200_000, _SETTINGS.generator("reimherr", "theorem-4"))
+    draws = sample(law, np.zeros(ambient), 200_000, _SETTINGS.generator("reimherr", "theorem-4"))
     value, error = mean_and_error(np.sum(draws[:, :d] ** 2, axis=1))
     return (
         f"d = {d}, D = {ambient}: E|·|² = d (D + 1) σ² = {d * (ambient + 1)} σ², {value:.2f} ± "
@@ -331,8 +332,11 @@ def _chord() -> str:
     _SAMPLERS,
 )
 def _euclidean_laplace() -> str:
-    radial = RiemannianLaplace(Euclidean(5), 1.0).sample(
-        np.zeros(5), 200_000, _SETTINGS.generator("reimherr", "A.4")
+    radial = sample(
+        RiemannianLaplace(Euclidean(5), 1.0),
+        np.zeros(5),
+        200_000,
+        _SETTINGS.generator("reimherr", "A.4"),
     )
     value, error = mean_and_error(np.sum(radial**2, axis=1))
     return f"d = 5: E |y|² = {value:.2f} ± {error:.2f} by draws, d (d + 1) = 30"

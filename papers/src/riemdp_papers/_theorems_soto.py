@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from riemdp import convert
-from riemdp.mechanisms import GeneralizedGaussian, TangentGaussian
+from riemdp.mechanisms import TangentGaussian
 from riemdp.privacy import (
     GDP,
     KLDP,
@@ -19,6 +19,7 @@ from riemdp.privacy import (
     compose,
     normal_fisher_rao_distance,
 )
+from riemdp.research import GeneralizedGaussian
 from riemdp_papers._soto import generalized_information, laplace_affinity
 from riemdp_papers._soto_releases import LINE, gaussian, laplace, laplace_divergence, shown
 from riemdp_papers._theorems import Statements

@@ -11,6 +11,7 @@ from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import SPDLogEuclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, gaussian_delta
+from riemdp.research import sample
 from riemdp.statistics import frechet_mean
 from riemdp_papers import _log_gaussian as lg
 from riemdp_papers._experiment import Settings, mean_and_error
@@ -291,7 +292,7 @@ def _theorem_4() -> str:
     radius, n, epsilon = 1.0, 100, 0.5
     budget = ApproxDP(epsilon, _DELTA)
     law = TangentGaussian.calibrate(_SPACE, 2.0 * radius / n, budget, method="classical")
-    draws = law.sample(np.eye(_K), 20_000, _generator("theorem-4"))
+    draws = sample(law, np.eye(_K), 20_000, _generator("theorem-4"))
     value, error = mean_and_error(_SPACE.dist(np.eye(_K), draws) ** 2)
     unit = radius**2 * math.log(1.25 / _DELTA) * _SPACE.dim / (n * epsilon) ** 2
     return f"E ρ² = ({value / unit:.3f} ± {error / unit:.3f}) r² ln(1.25/δ) d/(nε)²: 8, not 4"

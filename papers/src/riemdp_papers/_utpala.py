@@ -13,6 +13,7 @@ from riemdp.features import descriptor_radius
 from riemdp.manifolds import Euclidean, SPDLogEuclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
+from riemdp.research import sample
 from riemdp.statistics import frechet_mean
 from riemdp_papers._experiment import (
     Experiment,
@@ -75,7 +76,7 @@ def figure_1(settings: Settings, progress: Progress) -> Outcome:
                 if delta != DELTAS[0] and name != ANALYTIC:
                     continue  # the middle row of the figure has the analytic one alone
                 key = (k, epsilon, delta, name)
-                draws = mechanism.sample(mean, repeats, generator)
+                draws = sample(mechanism, mean, repeats, generator)
                 found[key] = space.dist(mean, draws)
                 exact[key] = mechanism.expected_distance()
 
@@ -180,15 +181,15 @@ def extrinsic(settings: Settings, progress: Progress) -> Outcome:
         space, dim = SPDLogEuclidean(k), k * (k + 1) // 2
         mean = frechet_mean(space, synthetic_matrices(k, RECORDS, generator)).value
         for epsilon in EPSILONS:
-            draws = synthetic_mechanisms(k, epsilon, delta)[ANALYTIC].sample(
-                mean, repeats, generator
+            draws = sample(
+                synthetic_mechanisms(k, epsilon, delta)[ANALYTIC], mean, repeats, generator
             )
             errors = [np.linalg.norm(draws - mean, axis=(1, 2))]
             for sensitivity in extrinsic_sensitivity(LOG_RANGE * math.sqrt(k), RECORDS):
                 flat = TangentGaussian.calibrate(
                     Euclidean(dim), sensitivity, ApproxDP(epsilon, delta)
                 )
-                noise = flat.sample(np.zeros(dim), repeats, generator)
+                noise = sample(flat, np.zeros(dim), repeats, generator)
                 errors.append(np.linalg.norm(noise, axis=1))
                 if (k, epsilon) == (30, 0.1):
                     released = mean + _symmetric(noise, k)
@@ -257,7 +258,7 @@ def figures_2_3(settings: Settings, progress: Progress) -> Outcome:
         errors: dict[tuple[float, float], FloatArray] = {}
         for epsilon, delta in itertools.product(IMAGE_EPSILONS, (0.0, *IMAGE_DELTAS)):
             mechanism = _image_mechanism(n, images.channels, epsilon, delta)
-            noise = mechanism.sample(origin, repeats, generator)
+            noise = sample(mechanism, origin, repeats, generator)
             errors[epsilon, delta] = np.linalg.norm((mean + noise) - mean, axis=1)
         lines = tuple(
             banded(

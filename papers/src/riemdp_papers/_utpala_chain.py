@@ -11,10 +11,10 @@ import numpy as np
 
 from riemdp.features import descriptor_radius
 from riemdp.manifolds import SPDLogEuclidean
-from riemdp.noise import MetropolisLaw
+from riemdp.mechanisms import Mechanism
+from riemdp.research import Metropolis, sample
 from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings, counted
 from riemdp_papers._images import ImageSet, image_sets
-from riemdp_papers._jiang import Sampler
 from riemdp_papers._utpala_synthetic import (
     ANALYTIC,
     BURN_INS,
@@ -97,7 +97,7 @@ def _times(settings: Settings, generator: np.random.Generator) -> tuple[list[Row
     for k in SIZES:
         mechanisms, center = synthetic_mechanisms(k, 0.1, 1e-6), np.eye(k)
         sigma = mechanisms[LAPLACE].sigma
-        chain = MetropolisLaw("laplace", SPDLogEuclidean(k), sigma, steps, sigma)
+        chain = Metropolis(SPDLogEuclidean(k), sigma, "laplace", steps, sigma)
         seconds["chain"].append(_seconds(chain, center, generator, 5) / steps)
         for name in (LAPLACE, ANALYTIC):
             seconds[name].append(_seconds(mechanisms[name], center, generator, repeats))
@@ -231,14 +231,14 @@ def _exponential(entries: FloatArray) -> FloatArray:
 
 
 def _seconds(
-    law: Sampler, center: FloatArray, generator: np.random.Generator, repeats: int
+    law: Mechanism, center: FloatArray, generator: np.random.Generator, repeats: int
 ) -> float:
     """Median processor time of a draw."""
 
     def one() -> Iterator[float]:
         for _ in range(repeats):
             start = time.process_time()
-            law.sample(center, None, generator)
+            sample(law, center, None, generator)
             yield time.process_time() - start
 
     return float(np.median(list(one())))

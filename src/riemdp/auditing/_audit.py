@@ -15,7 +15,7 @@ from riemdp.auditing._claims import Claim, check_samples, error_probability
 from riemdp.auditing._events import certify, choose
 from riemdp.auditing._learned_scores import LinearScore
 from riemdp.auditing._neighbours import check_neighbours
-from riemdp.auditing._outputs import drawer
+from riemdp.auditing._outputs import drawer, draws_noise
 from riemdp.auditing._result import AuditResult
 from riemdp.auditing._scores import (
     DistanceScore,
@@ -62,13 +62,13 @@ def audit(
     ----------
     mechanism : callable or Mechanism
         ``mechanism(dataset, generator) -> output``, called ``samples`` times on either data set
-        with independent randomness each time; or anything with
-        ``sample(footpoint, size, generator)``, such as the mechanisms of riemdp.
+        with independent randomness each time; or a mechanism, drawn from by
+        :func:`riemdp.research.sample`, or anything with ``sample(footpoint, size, generator)``.
     dataset, neighbour : array_like or object
         Data sets that are neighbours in the relation of the claim (the first axis counts records):
         under replace-one, which is meant where none is named, they differ in one record; of a
-        mechanism with ``sample``, two footpoints. Arrays and sequences are checked; any other
-        object is taken as it is.
+        mechanism two footpoints. Arrays and sequences are checked; any other object is taken as it
+        is.
     claim : Budget or PrivacyCurve
         What the mechanism is said to guarantee for this pair.
     samples : int
@@ -138,9 +138,9 @@ def audit(
         users=users,
         neighbour_users=neighbour_users,
     )
-    if hasattr(mechanism, "sample") and not (users is None and neighbour_users is None):
+    if draws_noise(mechanism) and not (users is None and neighbour_users is None):
         raise InvalidParameterError(
-            "a mechanism with sample is audited on two footpoints, which are no records of people; "
+            "a mechanism is audited on two footpoints, which are no records of people; "
             "leave users out"
         )
     draw = drawer(mechanism, dataset, neighbour, check)
@@ -210,7 +210,7 @@ def _contradicted(first: FloatArray, second: FloatArray) -> bool:
 
 
 def _default_score(mechanism: Any, dataset: Any, neighbour: Any, first: Any, second: Any) -> Any:
-    if hasattr(mechanism, "sample") and hasattr(mechanism, "log_density"):
+    if draws_noise(mechanism) and hasattr(mechanism, "log_density"):
         if _has_density(mechanism, dataset):
             return LogLikelihoodRatio(mechanism, dataset, neighbour)
         return DistanceScore(mechanism.manifold, dataset, neighbour)

@@ -17,6 +17,7 @@ from riemdp.auditing._claims import Claim, pure_epsilon
 from riemdp.auditing._scores import LogLikelihoodRatio, log_ratio
 from riemdp.noise import resolve_generator
 from riemdp.privacy import check_claim
+from riemdp.research._sample import sample
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -91,7 +92,7 @@ def audit_density_ratio(
     Parameters
     ----------
     mechanism : Mechanism
-        With ``sample``, ``log_density`` and ``manifold``.
+        Or anything with ``sample``, ``log_density`` and ``manifold``.
     dataset, neighbour : array_like, shape (*point_shape,)
         The two footpoints.
     claim : PureDP, or another claim with a finite pure epsilon
@@ -133,9 +134,7 @@ def audit_density_ratio(
     first, second = manifold.validate(dataset), manifold.validate(neighbour)
     samples = count(samples, "samples")
     generator = resolve_generator(generator)
-    parts = [
-        mechanism.sample(point, size=samples, generator=generator) for point in (first, second)
-    ]
+    parts = [sample(mechanism, point, samples, generator) for point in (first, second)]
     parts.append(_geodesic(manifold, first, second))
     if points is not None:
         parts.append(manifold.validate(points))

@@ -13,6 +13,7 @@ from riemdp._checks import plain_array, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._progress import ticks
 from riemdp.auditing._neighbours import as_array, same_records
+from riemdp.research._sample import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,13 +23,13 @@ def drawer(
     mechanism: Any, dataset: Any, neighbour: Any, check: Callable[[Any, Any], None]
 ) -> Callable[..., Any]:
     """Return ``draw(dataset, samples, generator) -> outputs``, the pair being checked."""
-    if hasattr(mechanism, "sample"):
+    if draws_noise(mechanism):
         manifold = getattr(mechanism, "manifold", None)
         if manifold is not None:
             for footpoint in (dataset, neighbour):
                 _check_footpoint(manifold, footpoint)
         return lambda footpoint, samples, generator: _counted(
-            mechanism.sample(footpoint, size=samples, generator=generator), samples
+            sample(mechanism, footpoint, samples, generator), samples
         )
     if not callable(mechanism):
         raise InvalidParameterError(
@@ -51,6 +52,11 @@ def drawer(
         return as_array(outputs, "outputs")
 
     return draw
+
+
+def draws_noise(mechanism: Any) -> bool:
+    """Whether it draws about footpoints, and is no function of data sets."""
+    return hasattr(mechanism, "sample") or hasattr(mechanism, "exact_draw")
 
 
 def _check_takes_two(mechanism: Callable[..., Any]) -> None:

@@ -15,6 +15,7 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.auditing._audit import check_confidence
 from riemdp.noise import resolve_generator
+from riemdp.research._sample import sample
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -89,6 +90,8 @@ def audit_sampler(
 ) -> SamplerAudit:
     """Hold draws against the law of their distance and the uniform law of their direction.
 
+    Draws are those of :func:`riemdp.research.sample`.
+
     Parameters
     ----------
     mechanism : Mechanism
@@ -145,7 +148,7 @@ def audit_sampler(
     manifold = mechanism.manifold
     point = manifold.validate(footpoint)
     law = _law(mechanism, point) if law is None else law
-    draws = mechanism.sample(point, size=samples, generator=resolve_generator(generator))
+    draws = sample(mechanism, point, samples, resolve_generator(generator))
     vectors = _noise(mechanism, point, manifold.validate(draws))
     radius = np.linalg.norm(vectors, axis=1)
     moved = radius > 0.0  # a draw at the footpoint has no direction; many show in the radius

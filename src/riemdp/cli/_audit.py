@@ -154,7 +154,7 @@ def _run(spec: AuditSpec) -> AuditResult:
         "generator": generator,
     }
     mechanism = spec.mechanism
-    if not hasattr(mechanism, "sample"):
+    if callable(mechanism) and not hasattr(mechanism, "sample"):
         mechanism = _guarded(mechanism)
         options |= {"users": spec.users, "neighbour_users": spec.neighbour_users}
     with working(f"Drawing {spec.samples} outputs on each data set"):

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from riemdp.mechanisms._by_name import MECHANISMS
     from riemdp.mechanisms._calibration import check_sensitivity
     from riemdp.mechanisms._choice import Choice
-    from riemdp.mechanisms._conformal_rejection import ConformalRejection
-    from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
     from riemdp.mechanisms._mechanism import (
         Mechanism,
         as_choice,
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
         check_mechanism,
         if_known,
     )
-    from riemdp.mechanisms._public_prior import PublicPriorLaplace
     from riemdp.mechanisms._riemannian import RiemannianLaplace
     from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
     from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
@@ -30,10 +27,7 @@ else:
             "_by_name": "MECHANISMS",
             "_calibration": "check_sensitivity",
             "_choice": "Choice",
-            "_conformal_rejection": "ConformalRejection",
-            "_generalized_gaussian": "GeneralizedGaussian",
             "_mechanism": "Mechanism as_choice calibrated check_mechanism if_known",
-            "_public_prior": "PublicPriorLaplace",
             "_riemannian": "RiemannianLaplace",
             "_riemannian_gaussian": "RiemannianGaussian",
             "_tangent": "TangentGaussian TangentLaplace",
@@ -45,10 +39,7 @@ else:
 __all__ = [
     "MECHANISMS",
     "Choice",
-    "ConformalRejection",
-    "GeneralizedGaussian",
     "Mechanism",
-    "PublicPriorLaplace",
     "RiemannianGaussian",
     "RiemannianLaplace",
     "TangentGaussian",

@@ -32,9 +32,9 @@ class Choice:
 
     Examples
     --------
-    >>> import riemdp
     >>> from riemdp.mechanisms import Choice
-    >>> choice = Choice(riemdp.GeneralizedGaussian, (("power", 4.0),))
+    >>> from riemdp.research import GeneralizedGaussian
+    >>> choice = Choice(GeneralizedGaussian, (("power", 4.0),))
     >>> choice.name
     'generalized-gaussian'
     """

@@ -1,4 +1,4 @@
-"""What every additive-noise mechanism can do: draw, and say what it guarantees."""
+"""What every additive-noise mechanism can do: draw exactly, and say what it guarantees."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import Part, borrowed, both_proved, is_proof
-from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
+from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.mechanisms._choice import Choice
 from riemdp.mechanisms._proved import Proved
-from riemdp.noise import FactorLaw, bisected, draws_otherwise, normal_coordinates, part_of
+from riemdp.noise import FactorLaw, bisected, part_of
 from riemdp.privacy import check_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import FloatArray
@@ -35,7 +34,9 @@ class Mechanism(Part, sort="mechanism"):
     """A law of noise around a footpoint, with its privacy.
 
     The footpoint is the exact value of a summary; the draw is what may be published. Neighbouring
-    data sets have footpoints at most ``sensitivity`` apart.
+    data sets have footpoints at most ``sensitivity`` apart. Releases draw by :meth:`exact_draw`. A
+    subclass with a ``sample(footpoint, size, generator)`` of its own, in float64, draws otherwise:
+    it has an exact draw if it says so itself, and else serves :mod:`riemdp.research` alone.
 
     Parameters
     ----------
@@ -67,13 +68,10 @@ class Mechanism(Part, sort="mechanism"):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import riemdp
     >>> law = riemdp.TangentGaussian.calibrate(riemdp.Euclidean(3), 0.1, riemdp.GDP(0.5))
     >>> law.sigma, f"{law.privacy(0.1).mu():.4f}"
     (0.2, '0.5000')
-    >>> law.sample(np.zeros(3), (5,), np.random.default_rng(0)).shape
-    (5, 3)
     """
 
     manifold: Manifold
@@ -87,7 +85,7 @@ class Mechanism(Part, sort="mechanism"):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if draws_otherwise(cls):
+        if "sample" in vars(cls) and "exact_draw" not in vars(cls):  # who draws otherwise
             cls.exact_draw = Mechanism.exact_draw  # type: ignore[method-assign]
         if "joint_weight" not in vars(cls):  # a claim about draws and privacy of this very class
             cls.joint_weight = Mechanism.joint_weight  # type: ignore[method-assign]
@@ -241,104 +239,6 @@ class Mechanism(Part, sort="mechanism"):
             If the class has no such choice.
         """
         return Choice(cls, tuple(options.items()))
-
-    @abstractmethod
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        r"""Draw around a footpoint.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-        size : int or tuple of int, optional
-            Leading axes of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; a new secure generator by default. A seeded one makes
-            the draw predictable, hence not private.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-
-        Raises
-        ------
-        NotOnManifoldError
-            If the footpoint is not on the manifold.
-        """
-
-    def sample_in_ball(
-        self, footpoint: ArrayLike, ball: Ball, generator: np.random.Generator | None = None
-    ) -> FloatArray:
-        r"""Draw and project the draw onto a public ball, which costs no privacy.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-        ball : Ball
-            Chosen without looking at the data.
-        generator : numpy.random.Generator, optional
-            As in :meth:`sample`.
-
-        Returns
-        -------
-        ndarray, shape (\*batch, \*point_shape)
-
-        Raises
-        ------
-        InvalidParameterError
-            If the ball belongs to another manifold.
-        """
-        self._check_ball(ball)
-        return self.sample_from_coordinates(normal_coordinates(ball, footpoint), ball, generator)
-
-    def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        r"""Draw as :meth:`sample_in_ball` does, about a footpoint in normal coordinates.
-
-        A mean that was computed in coordinates is used as it is: turning it into a point and back
-        would add rounding that no sensitivity accounts for.
-
-        Parameters
-        ----------
-        coordinates : ndarray, shape (\*batch, dim)
-            Normal coordinates of footpoints about the ball's centre, no longer than its radius.
-        ball : Ball
-            Chosen without looking at the data.
-        generator : numpy.random.Generator, optional
-            As in :meth:`sample`.
-
-        Returns
-        -------
-        ndarray, shape (\*batch, \*point_shape)
-        """
-        return ball.project(self.sample(ball.point(coordinates), generator=generator))
-
-    def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        r"""Draw as :meth:`sample_from_coordinates` does, and leave the draw where it is.
-
-        Parameters
-        ----------
-        coordinates, ball, generator
-            As there.
-
-        Returns
-        -------
-        ndarray, shape (\*batch, \*point_shape)
-        """
-        return self.sample(ball.point(coordinates), generator=generator)
 
     def exact_draw(self, ball: Ball) -> ExactDraw:  # noqa: ARG002
         """How ideal draws about footpoints in a public ball are rounded to a grid, exactly.
@@ -601,13 +501,6 @@ class Mechanism(Part, sort="mechanism"):
             If the class does not know it.
         """
         return float(self._distance_law.quantile(real(q, "q")))
-
-    def _check_ball(self, ball: Ball) -> None:
-        check_ball(ball)
-        if ball.manifold != self.manifold:
-            raise InvalidParameterError(
-                f"the ball belongs to {ball.manifold}, the mechanism to {self.manifold}"
-            )
 
 
 def calibrated(mechanism: type[Mechanism] | Choice | Mechanism) -> Mechanism | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from riemdp._part import register
 from riemdp.manifolds import check_manifold
-from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
+from riemdp.mechanisms._additive import RiemannianMechanism
 from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, rao_guarantee
+from riemdp.noise import family
 from riemdp.privacy import RaoDP, affordable_mu, check_distance, quotient_up
 
 if TYPE_CHECKING:
@@ -41,18 +42,15 @@ class RiemannianGaussian(RiemannianMechanism):
         Space of constant curvature, or ``SPDAffineInvariant``.
     sigma : float
         Scale, in units of geodesic distance.
-    sampler : {"exact", "metropolis"}, default "exact"
-        ``"metropolis"`` draws from a chain that only approximates the law, on any manifold;
-        :attr:`proven` is then false and everything stated is about the law itself.
 
     Raises
     ------
     InvalidParameterError
         If ``sigma`` is not positive and finite.
     NotAttainableError
-        If an exact draw would take more than about a minute (large matrices).
+        If a draw would take more than about a minute (large matrices).
     UnsupportedManifoldError
-        On other manifolds, unless draws come from a chain; :meth:`privacy` there.
+        On other manifolds.
 
     References
     ----------
@@ -65,13 +63,9 @@ class RiemannianGaussian(RiemannianMechanism):
     >>> import riemdp
     >>> sphere = riemdp.Sphere(2)
     >>> law = riemdp.RiemannianGaussian.calibrate(sphere, 0.01, riemdp.GDP(1.0))
-    >>> law.sample(sphere.origin).shape
-    (3,)
     >>> law.privacy(0.01).mu() <= 1.0
     True
     """
-
-    sampler: SamplerName = field(default="exact", kw_only=True)
 
     kind: ClassVar[Kind] = "gaussian"
     name: ClassVar[str] = "riemannian-gaussian"
@@ -83,8 +77,6 @@ class RiemannianGaussian(RiemannianMechanism):
         manifold: Manifold,
         sensitivity: float,
         budget: Budget,
-        *,
-        sampler: SamplerName = "exact",
     ) -> Self:
         """Mechanism with the least ``sigma`` for the budget; see :meth:`Mechanism.calibrate`.
 
@@ -97,8 +89,6 @@ class RiemannianGaussian(RiemannianMechanism):
             other definitions through a ``mu`` or a pure epsilon that implies them, and so are all
             on affine-invariant matrices from size 3 on. For RaoDP on curved spaces the scale has
             the parametric distance ``theta``, which bounds the angle.
-        sampler
-            Of the class.
 
         Raises
         ------
@@ -117,8 +107,8 @@ class RiemannianGaussian(RiemannianMechanism):
         """
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
-        build = functools.partial(cls, manifold, sampler=sampler)
-        known = noise("gaussian", manifold, sampler)
+        build = functools.partial(cls, manifold)
+        known = family("gaussian", manifold)
         form = known.form
         if known.is_flat:
             sigma = sensitivity / affordable_mu(budget)

@@ -13,13 +13,12 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import (
     InvalidParameterError,
-    NotAttainableError,
     NotOnManifoldError,
     UnsupportedError,
 )
-from riemdp.manifolds import Euclidean, as_floats, check_broadcast, clip_norm
+from riemdp.manifolds import Euclidean, check_broadcast
 from riemdp.mechanisms._mechanism import Mechanism
-from riemdp.noise import IsotropicLaw, hinge_distance, isotropic_vectors, leading_axes, potential
+from riemdp.noise import IsotropicLaw, hinge_distance, potential
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,61 +101,6 @@ class TangentMechanism(ArrayFields, Mechanism):
                 "sensitivity is measured"
             )
         return None
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """``exp_base(log_base(footpoint) + noise)``; see :meth:`Mechanism.sample`.
-
-        A draw so far out that float64 has no coordinates for it is a ``NotAttainableError``, a
-        footpoint at the antipode of the base on a sphere a ``CutLocusError``.
-        """
-        if self.manifold.chart is not None:
-            return self._law.sample(footpoint, size=size, generator=generator)
-        with np.errstate(over="ignore", invalid="ignore"):
-            exact = self._coordinates(footpoint)
-            shape = (*leading_axes(size), *exact.shape[:-1])
-            noisy = exact + isotropic_vectors(self._distance_law, shape, generator)
-            points = self.manifold.exp(self._base, self.manifold.tangent_vector(self._base, noisy))
-        if not np.all(np.isfinite(points)):
-            raise NotAttainableError(
-                f"a draw with sigma = {self.sigma:g} lies too far out for float64 coordinates on "
-                f"{self.manifold}; use a smaller sigma (more data, a smaller ball, a larger "
-                "budget), or release into a public ball"
-            )
-        return points
-
-    def sample_from_coordinates(
-        self, coordinates: FloatArray, ball: Ball, generator: np.random.Generator | None = None
-    ) -> FloatArray:
-        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`.
-
-        Where the ball's centre is the base, the noisy tangent vector is shortened to the radius
-        before the exponential: no wrapping around a sphere, no overflow.
-        """
-        if self.manifold.chart is not None:
-            return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
-        if np.array_equal(self._base, ball.center):
-            return ball.point(clip_norm(self._noisy(coordinates, generator), ball.radius))
-        return super().sample_from_coordinates(coordinates, ball, generator)
-
-    def sample_about(
-        self, coordinates: FloatArray, ball: Ball, generator: np.random.Generator | None = None
-    ) -> FloatArray:
-        """Add noise to the coordinates themselves; see :meth:`Mechanism.sample_about`."""
-        if self.manifold.chart is not None:
-            return self._law.sample_about(coordinates, ball, generator=generator)
-        if not np.array_equal(self._base, ball.center):
-            return super().sample_about(coordinates, ball, generator)
-        return ball.point(self._noisy(coordinates, generator))
-
-    def _noisy(self, coordinates: FloatArray, generator: np.random.Generator | None) -> FloatArray:
-        coordinates = as_floats(coordinates)
-        shape = coordinates.shape[:-1]
-        return coordinates + isotropic_vectors(self._distance_law, shape, generator)
 
     def exact_draw(self, ball: Ball) -> ExactDraw:
         """Draw in the tangent space at the centre, which has to be the base.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise._affine_invariant import AffineInvariantLaw
-from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
 from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._rules import rule
-from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise._spaces import GaussianFamily, LaplaceFamily
+from riemdp.noise._volume_series import growth_rate
 from riemdp.privacy import (
     AffineInvariantGaussianCurve,
     affine_invariant_sigma,
@@ -20,8 +19,7 @@ from riemdp.privacy import (
 )
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
-    from riemdp.noise._law import Law, RestrictedLaw
+    from riemdp.noise._law import Law
     from riemdp.privacy import PrivacyCurve
 
 
@@ -50,10 +48,6 @@ class AffineInvariantLaplace(_AffineInvariant, LaplaceFamily):
     """Laplace noise on symmetric positive definite matrices."""
 
     proof = "docs/proofs/riemannian-laplace.md"
-
-    def restricted(self, ball: Ball, sigma: float) -> RestrictedLaw:
-        """See :meth:`Family.restricted`."""
-        return AffineInvariantBallLaplace(ball, sigma)
 
     @property
     def form(self) -> SpaceForm | None:

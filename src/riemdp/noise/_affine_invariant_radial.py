@@ -14,8 +14,7 @@ from riemdp._checks import count, probabilities, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._potential import Kind, Potential, potential
 from riemdp.noise._radial import check_sigma, log_sphere_area
-from riemdp.noise._sinh_envelope import growth_rate
-from riemdp.noise._volume_series import log_mean_volume, volume_weights
+from riemdp.noise._volume_series import growth_rate, log_mean_volume, volume_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

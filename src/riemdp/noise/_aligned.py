@@ -13,10 +13,6 @@ from riemdp.noise._pushed import LawAbove, PushedFamily
 from riemdp.noise._rules import family, rule
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import Law
     from riemdp.noise.exact._draw import ExactDraw
 
@@ -44,30 +40,6 @@ class AlignedLaw(LawAbove):
     def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """Return that of the slice, in the same coordinates; see :meth:`Law.exact_draw`."""
         return self.above.exact_draw(reach)
-
-    def sample(
-        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw in the slice; see :meth:`Law.sample`."""
-        aligned = self.manifold.aligned(self.manifold.validate(footpoint))
-        return self.manifold.stood_for(self.above.sample(aligned, size=size, generator=generator))
-
-    def sample_from_coordinates(
-        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw in the slice, in its ball; see :meth:`Law.sample_from_coordinates`."""
-        inside = self.manifold.ball_of_slice(ball)
-        draws = self.above.sample_from_coordinates(coordinates, inside, size, generator)
-        return self.manifold.stood_for(draws)
-
-    def sample_about(
-        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw in the slice; see :meth:`Law.sample_about`."""
-        inside = self.manifold.ball_of_slice(ball)
-        return self.manifold.stood_for(
-            self.above.sample_about(coordinates, inside, size, generator)
-        )
 
 
 @rule(("laplace", "gaussian"), Aligned)

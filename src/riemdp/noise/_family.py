@@ -8,7 +8,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from riemdp._errors import NoConversionError, NotAttainableError, UnsupportedManifoldError
+from riemdp._errors import NoConversionError, NotAttainableError
 from riemdp._part import Part, both_proved
 from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import Manifold
@@ -18,8 +18,8 @@ from riemdp.privacy import quotient_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise._law import Law, RestrictedLaw
+    from riemdp.manifolds import FloatArray
+    from riemdp.noise._law import Law
     from riemdp.privacy import PrivacyCurve
 
 
@@ -97,30 +97,6 @@ class Family(Part, sort="family"):
         -------
         PrivacyCurve
         """
-
-    def restricted(self, ball: Ball, sigma: float) -> RestrictedLaw:
-        """Law at one scale, restricted to a closed ball; its normaliser moves with the footpoint.
-
-        Parameters
-        ----------
-        ball : Ball
-            Public ball of the manifold.
-        sigma : float
-
-        Returns
-        -------
-        RestrictedLaw
-
-        Raises
-        ------
-        UnsupportedManifoldError
-            Where none is known.
-        """
-        del ball, sigma
-        raise UnsupportedManifoldError(
-            f"no {self.kind} law restricted to a ball is known on {self.manifold}; choose one "
-            "without a ball, whose draws are projected onto the ball"
-        )
 
     @property
     def form(self) -> SpaceForm | None:

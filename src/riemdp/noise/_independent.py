@@ -14,19 +14,16 @@ from riemdp._part import both_proved
 from riemdp.manifolds import CurvedPower, Product
 from riemdp.noise._distance_laws import IndependentRadial
 from riemdp.noise._family import Family, bisected
-from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import FactorLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.privacy import GaussianCurve, PureCurve, gaussian_floor, up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball, Combined, FloatArray
+    from riemdp.manifolds import Combined, FloatArray
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
@@ -92,77 +89,11 @@ class IndependentLaw(Law):
             factor -= inside * count
         raise IndexError(factor)
 
-    def sample(
-        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Factor by factor; see :meth:`Law.sample`."""
-        generator = resolve_generator(generator)
-        feet = self.manifold.split(self.manifold.validate(footpoint))
-        draws = [
-            part.sample(foot, size=size, generator=generator)
-            for part, foot in zip(self.parts, feet, strict=True)
-        ]
-        return self.manifold.join(draws)
-
-    def sample_from_coordinates(
-        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw factor by factor, as the factors do; see :meth:`Law.sample_from_coordinates`.
-
-        Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
-        Each part is projected onto the factor's ball before all of them are onto the product's.
-        """
-        draws = self._draws_about(
-            lambda part: part.sample_from_coordinates, coordinates, ball, size, generator
-        )
-        return ball.project(self.manifold.join(draws))
-
-    def sample_about(
-        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw factor by factor, as the factors do; see :meth:`Law.sample_about`."""
-        draws = self._draws_about(
-            lambda part: part.sample_about, coordinates, ball, size, generator
-        )
-        return self.manifold.join(draws)
-
-    def _draws_about(
-        self,
-        method: Callable[[Law], Callable[..., FloatArray]],
-        coordinates: FloatArray,
-        ball: Ball,
-        size: Size,
-        generator: Source,
-    ) -> list[FloatArray]:
-        """Draws of the parts by one of their methods, each in the balls of its factors."""
-        source, manifold = resolve_generator(generator), self.manifold
-        balls, found = list(manifold.balls(ball)), []
-        cut = manifold.split_coordinates(coordinates)
-        for part, own, count in zip(self.parts, cut, manifold.counts, strict=True):
-            draw = functools.partial(method(part), size=size, generator=source)
-            here, balls = balls[:count], balls[count:]
-            has_copies = own.ndim > np.ndim(coordinates)
-            found.append(_of_copies(draw, own, here) if has_copies else draw(own, here[0]))
-        return found
-
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Sum over the factors; see :meth:`Law.log_density`."""
         points, feet = self.manifold.split(point), self.manifold.split(footpoint)
         parts = zip(self.parts, points, feet, strict=True)
         return self.manifold.total([part.log_density(*each) for part, *each in parts])
-
-
-def _of_copies(
-    draw: Callable[..., FloatArray], coordinates: FloatArray, balls: list[Ball]
-) -> FloatArray:
-    """Draw about coordinates of copies, shape (..., copies, dim), those of one ball at a time."""
-    same: dict[int, list[int]] = {}
-    for index, ball in enumerate(balls):
-        same.setdefault(id(ball), []).append(index)
-    found = [draw(coordinates[..., group, :], balls[group[0]]) for group in same.values()]
-    axis = -1 - len(balls[0].manifold.point_shape)
-    order = np.argsort(np.concatenate(list(same.values())))
-    return np.take(np.concatenate(found, axis=axis), order, axis=axis)
 
 
 class _Independent(Family):

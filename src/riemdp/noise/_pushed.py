@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riemdp._part import both_proved
-from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
+from riemdp.manifolds import DiscreteQuotient, Quotient
 from riemdp.noise._family import Family
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._rules import family, rule
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise._generator import Size, Source
+    from riemdp.manifolds import FloatArray
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Radius of a ball of a flat cover that no draw leaves.
@@ -86,49 +84,6 @@ class PushedLaw(LawAbove):
         """
         return FoldedDraw(self.manifold, self.above.exact_draw(reach))
 
-    def sample(
-        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw in the cover; see :meth:`Law.sample`."""
-        lifted = self.manifold.lift(self.manifold.validate(footpoint))
-        return self.manifold.push(self.above.sample(lifted, size=size, generator=generator))
-
-    def sample_from_coordinates(
-        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw in coordinates of the cover, and project; see :meth:`Law.sample_from_coordinates`.
-
-        Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
-        Where the cover is compact or flat the projection comes last. Elsewhere, on a quotient that
-        is locally its cover, a draw is projected onto the cover's ball first, which is no less
-        private: the ball is isometric to that one, so footpoints are as far apart there, and what
-        happens to a draw of the cover is free; a ball too large to be one of the cover is an
-        ``UnsupportedBallError`` there. On other quotients footpoints are points there.
-        """
-        above = self._above(ball)
-        if above is None:
-            return super().sample_from_coordinates(coordinates, ball, size, generator)
-        feet = self.manifold.lift_coordinates(ball.center, coordinates)
-        draws = self.above.sample_from_coordinates(feet, above, size, generator)
-        return ball.project(self.manifold.push(draws))
-
-    def sample_about(
-        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
-    ) -> FloatArray:
-        """Draw about coordinates in the cover; see :meth:`Law.sample_about`."""
-        above = self._above(ball)
-        if above is None:
-            return super().sample_about(coordinates, ball, size, generator)
-        feet = self.manifold.lift_coordinates(ball.center, coordinates)
-        return self.manifold.push(self.above.sample_about(feet, above, size, generator))
-
-    def _above(self, ball: Ball) -> Ball | None:
-        """All of a compact or a flat cover about the lift of the centre, None of another one."""
-        cover, start = self.manifold.cover, self.manifold.lift(ball.center)
-        if cover.diameter < math.inf:
-            return Ball(cover, start, math.inf)
-        return Ball(cover, start, _FAR) if cover.chart is not None else None
-
 
 @dataclass(frozen=True)
 class LiftedLaw(PushedLaw):
@@ -142,10 +97,6 @@ class LiftedLaw(PushedLaw):
     """
 
     manifold: DiscreteQuotient
-
-    def _above(self, ball: Ball) -> Ball:
-        """Ball of the cover about the lift of the centre: as far as the ball is isometric to it."""
-        return super()._above(ball) or self.manifold.lifted(ball)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Sum over the representatives of the point; see :meth:`Law.log_density`."""

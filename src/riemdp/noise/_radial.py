@@ -14,8 +14,6 @@ import scipy
 from riemdp._checks import count, positive, probabilities, real, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._potential import Kind, Potential, potential
-from riemdp.noise._envelope import Envelope
-from riemdp.noise._generator import Source, resolve_generator
 from riemdp.noise._profile import Profile
 from riemdp.noise._quadrature import RadialTable
 
@@ -194,38 +192,6 @@ class RadialLaw:
     def log_normaliser(self) -> float:
         """Log of the integral of ``exp(-U(dist))`` over the space, in Riemannian volume."""
         return log_sphere_area(self.dim) + self._log_radial_integral
-
-    def acceptance(self) -> float:
-        """Probability that a proposal of the sampler is accepted (1 where none is rejected)."""
-        if self._is_closed or self.dim == 1:
-            return 1.0
-        return self._table.mass / Envelope.of(self._profile).area
-
-    def sample(self, size: int | tuple[int, ...], generator: Source = None) -> FloatArray:
-        """Draw distances.
-
-        Parameters
-        ----------
-        size : int or tuple of int
-            Shape of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; a new secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape ``size``
-        """
-        generator = resolve_generator(generator)
-        if self._is_closed:
-            return self._from_gamma(np.asarray(generator.standard_gamma(self._shape, size)))
-        if self.dim == 1:
-            # inverse transform on a circle or a segment
-            uniform = np.asarray(generator.random(size))
-            ratio = self._potential.cut_quantile(uniform, self.upper / self.sigma)
-            return np.asarray(np.minimum(ratio * self.sigma, self.upper))
-        count = math.prod(size) if isinstance(size, tuple) else int(size)
-        radii = Envelope.of(self._profile).sample(count, generator) * self._unit
-        return np.minimum(radii, self.upper).reshape(size)
 
     @property
     def _is_closed(self) -> bool:

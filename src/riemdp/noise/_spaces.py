@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from riemdp._errors import UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Hyperbolic, Sphere
-from riemdp.noise._ball_laplace import RestrictedLaplace
 from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._isotropic import IsotropicLaw
-from riemdp.noise._law import Law, RestrictedLaw
+from riemdp.noise._law import Law
 from riemdp.noise._polar import constant_curvature
-from riemdp.noise._radial import RadialLaw, check_sigma
-from riemdp.noise._rules import no_law, rule
+from riemdp.noise._radial import RadialLaw
+from riemdp.noise._rules import rule
 from riemdp.privacy import (
     GaussianCurve,
     IsotropicCurve,
@@ -28,8 +26,6 @@ from riemdp.privacy import (
 )
 
 if TYPE_CHECKING:
-    from riemdp._potential import Kind
-    from riemdp.manifolds import Ball, Manifold
     from riemdp.privacy import PrivacyCurve
 
 #: Dimension up to which the integrals of the privacy curves are checked.
@@ -189,66 +185,9 @@ class SpaceFormLaplace(_SpaceForms, LaplaceFamily):
 
     proof = "docs/proofs/riemannian-laplace.md"
 
-    def restricted(self, ball: Ball, sigma: float) -> RestrictedLaw:
-        """See :meth:`Family.restricted`."""
-        return RestrictedLaplace(ball, sigma)
-
 
 @rule("gaussian", FlatManifold, Sphere, Hyperbolic)
 class SpaceFormGaussian(_SpaceForms, GaussianFamily):
     """Gaussian noise on spaces of constant curvature."""
 
     proof = "docs/proofs/riemannian-gaussian.md"
-
-
-class DensityFamily(Family):
-    """Noise of which the density is known up to a factor, and nothing else.
-
-    What a chain draws from on a space without a law. Nothing is proved of it, least of all that
-    its normaliser is the same everywhere.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-    manifold : Manifold
-    """
-
-    def law(self, sigma: float) -> Law:
-        """See :meth:`Family.law`."""
-        return _Density(self.kind, self.manifold, check_sigma(sigma))
-
-    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
-        """See :meth:`Family.curve`; by the triangle inequality, with a normaliser that moves.
-
-        Raises ``UnsupportedManifoldError`` where the largest privacy loss is unbounded.
-        """
-        epsilon = self.triangle_epsilon(sigma, sensitivity)
-        if math.isinf(epsilon):
-            raise no_law(self.kind, self.manifold)
-        return PureCurve(epsilon)
-
-    def proofs(self) -> dict[str, str | None]:
-        """Nowhere."""
-        return {f"law on {self.manifold.name}": None}
-
-
-@dataclass(frozen=True)
-class _Density(Law):
-    """Density proportional to ``exp(-U(dist(x, footpoint) / sigma))``."""
-
-    kind: Kind
-    manifold: Manifold
-    sigma: float
-
-    @property
-    def radial(self) -> NoReturn:
-        """Unknown."""
-        raise no_law(self.kind, self.manifold)
-
-    def sample(self, *_: object, **__: object) -> NoReturn:
-        """There is no sampler."""
-        raise no_law(self.kind, self.manifold)
-
-    def log_density(self, *_: object) -> NoReturn:
-        """Without a normaliser there is none."""
-        raise no_law(self.kind, self.manifold)

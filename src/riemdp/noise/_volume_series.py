@@ -17,7 +17,6 @@ import numpy as np
 import scipy
 
 from riemdp._errors import NotAttainableError
-from riemdp.noise._sinh_envelope import growth_rate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +28,24 @@ if TYPE_CHECKING:
 _LARGEST_EXPONENT = 120.0
 #: Largest number of weights.
 _MOST_WEIGHTS = 1 << 20
+#: Below this the logarithm's terms cancel and a power series takes over.
+_SERIES_BELOW = 0.3
+
+
+def log_sinhc(x: FloatArray) -> FloatArray:
+    """``g(x) = log(sinh(x/2) / (x/2))`` for ``x >= 0``, without cancellation or overflow."""
+    small = x < _SERIES_BELOW
+    safe = np.where(small, 1.0, x)
+    large = 0.5 * safe + np.log(-np.expm1(-safe) / safe)
+    square = np.square(np.where(small, x, 0.0))
+    series = 1.0 / 181440.0 - square * (1.0 / 9676800.0 - square / 479001600.0)
+    series = square * (1.0 / 24.0 - square * (1.0 / 2880.0 - square * series))
+    return np.where(small, series, large)
+
+
+def growth_rate(k: int) -> float:
+    """``|delta| = sqrt(k (k^2 - 1) / 12)``: log J grows like this multiple of the distance."""
+    return math.sqrt(k * (k * k - 1) / 12.0)
 
 
 def log_mean_volume(k: int, q: float) -> float:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from riemdp.release._check import check
     from riemdp.release._check_document import Check
     from riemdp.release._combine import Combination, combine
-    from riemdp.release._conformal import ConformalLaplace
     from riemdp.release._denoise import Denoised
     from riemdp.release._group_releases import PrivateMeans
     from riemdp.release._named import named
@@ -44,7 +43,6 @@ else:
             "_check": "check",
             "_check_document": "Check",
             "_combine": "Combination combine",
-            "_conformal": "ConformalLaplace",
             "_denoise": "Denoised",
             "_group_releases": "PrivateMeans",
             "_named": "named",
@@ -75,7 +73,6 @@ __all__ = [
     "BallAdvice",
     "Check",
     "Combination",
-    "ConformalLaplace",
     "Denoised",
     "Offer",
     "Plan",

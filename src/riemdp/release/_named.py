@@ -24,8 +24,7 @@ def named(mechanism: object) -> type[Mechanism] | Choice | Mechanism:
     Parameters
     ----------
     mechanism : str, Mechanism class, Choice or Mechanism
-        A name may be followed by what a class leaves to choose, as in
-        ``"generalized-gaussian:power=1.5"``.
+        A name may be followed by what a class leaves to choose, as in ``"mylab.Noise:power=1.5"``.
 
     Returns
     -------

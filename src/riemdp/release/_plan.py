@@ -372,7 +372,7 @@ def plan(
         Public number of people, in place of ``n``.
     mechanisms : iterable of str, Mechanism class or Choice, optional
         What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
-        is left to choose, as in ``"generalized-gaussian:power=1.5"``.
+        is left to choose, as in ``"mylab.Noise:power=1.5"``.
     adapt : bool, default False
         Whether to say what to expect of a search for a smaller ball within this budget (PureDP,
         ApproxDP, GDP or ZCDP), see :func:`riemdp.private_ball`.

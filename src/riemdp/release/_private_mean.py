@@ -109,8 +109,7 @@ def private_mean(
         (``"riemannian-laplace"``, ``"riemannian-gaussian"``, ``"wrapped-gaussian"``,
         ``"wrapped-laplace"`` for the Fréchet mean, ``"tangent-gaussian"``,
         ``"tangent-laplace"`` for the tangent mean) or a class is calibrated here; an instance
-        has to satisfy the budget as it is. On Euclidean spaces also
-        ``"generalized-gaussian:power=1.5"``, with any power.
+        has to satisfy the budget as it is.
     neighbours : Neighbours, optional
         Which data sets the guarantee is about: those that differ in one record, by default. In
         place of ``adjacency``.
@@ -152,8 +151,8 @@ def private_mean(
         Number of records, where it is public and no shape or length says it.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
-        of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
-        release then says ``proven=False``.
+        of the ball or of its manifold) is not of this library; the release then says
+        ``proven=False``.
     arithmetic : {"exact", "float64"}, default "exact"
         ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
         arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two

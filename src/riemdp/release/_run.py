@@ -505,9 +505,10 @@ def _draw(
     if not np.linalg.norm(numbers) <= answers.reach * _LONGER:
         footpoint = numbers = clip_norm(numbers, answers.reach)
     if chosen.draw is None:
-        mechanism = chosen.mechanism
-        draw = mechanism.sample_from_coordinates if chosen.projected else mechanism.sample_about
-        return draw(numbers, answers, source)
+        from riemdp.research import sample
+
+        drawn = sample(chosen.mechanism, answers.point(numbers), generator=source)
+        return answers.project(drawn) if chosen.projected else drawn
     noisy: object = chosen.draw.draw(tuple(footpoint), grid, generator=source)
     wanted = (grid, *answers.manifold.dim * (int,))
     if not isinstance(noisy, Rounded) or (noisy.grid, *map(type, noisy.integers)) != wanted:

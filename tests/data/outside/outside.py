@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from riemdp import Ball, Euclidean, UnsupportedManifoldError, secure_generator
+from riemdp import Ball, Euclidean, UnsupportedManifoldError
 from riemdp.mechanisms import Mechanism
+from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import PureCurve
 from riemdp.statistics import (
     FrechetMean,
@@ -97,6 +99,28 @@ class MeanDirection(Question):
         return partial[:-1] / partial[-1]
 
 
+@dataclass(frozen=True)
+class LogisticDraw(ExactDraw):
+    """The logistic quantile of a uniform variable, beside the footpoint."""
+
+    sigma: float
+    coordinates = 1
+    proof = "https://outside.example.org/logistic-draw"
+
+    def integers(self, bits, ladder, footpoint, grid):
+        from flint import arb, fmpq
+
+        uniform, unit = bits.uniform(), Fraction(2) ** grid
+        scale, middle = Fraction(self.sigma) * unit, footpoint[0] * unit
+
+        def steps():
+            u = uniform.ball()
+            noise = arb(fmpq(scale.numerator, scale.denominator)) * (u / (1 - u)).log()
+            return ladder.nearest(arb(fmpq(middle.numerator, middle.denominator)) + noise)
+
+        return [ladder.settle(steps)]
+
+
 class LogisticLaw:
     """Law of the absolute value of a logistic variable."""
 
@@ -128,12 +152,8 @@ class Logistic(Mechanism):
     def privacy(self, sensitivity):
         return PureCurve(math.nextafter(sensitivity / self.sigma, math.inf))
 
-    def sample(self, footpoint, size=None, generator=None):
-        generator = secure_generator() if generator is None else generator
-        footpoint = self.manifold.validate(footpoint)
-        leading = () if size is None else (size,) if isinstance(size, int) else size
-        shape = (*leading, *footpoint.shape)
-        return footpoint + generator.logistic(scale=self.sigma, size=shape)
+    def exact_draw(self, ball):
+        return LogisticDraw(self.sigma)
 
     def log_density(self, point, footpoint):
         x = np.abs(np.asarray(point)[..., 0] - np.asarray(footpoint)[..., 0]) / self.sigma

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from riemdp import InvalidParameterError, NotAttainableError
+from riemdp import InvalidParameterError, NotAttainableError, research
 from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise import AffineInvariantLaw, AffineInvariantRadial
 from riemdp.noise.exact import AffineInvariantDraw
@@ -206,7 +206,7 @@ def fit(law, other, count, generator):
     drawn = manifold.point(center, found)
     noise = manifold.coordinates(start, drawn)
     # seen from the footpoint through its symmetric root or its Cholesky factor: the same law
-    others = AffineInvariantLaw(law.kind, manifold, other).sample(start, count, generator)
+    others = research.sample(AffineInvariantLaw(law.kind, manifold, other), start, count, generator)
     expected, moved = manifold.coordinates(start, others), manifold.coordinates(center, others)
     radial = AffineInvariantRadial(law.kind, k, other)
     return min(

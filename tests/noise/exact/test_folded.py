@@ -21,6 +21,7 @@ from riemdp import (
     Torus,
     UnsupportedManifoldError,
     private_mean,
+    research,
     verify,
 )
 from riemdp.manifolds import DiscreteQuotient, check_points
@@ -180,7 +181,7 @@ def test_draws_follow_the_law_in_float64():
     bits = Bits(np.random.default_rng(0))
     exact = [draw.rounded(bits, [0.5], 40).values()[0] for _ in range(2000)]
     ball = Ball(space, [1.0], 3.0)
-    floats = law.sample(ball.point([0.5]), 2000, np.random.default_rng(1))
+    floats = research.sample(law, ball.point([0.5]), 2000, np.random.default_rng(1))
     floats = space.coordinates(ball.center, floats)[:, 0]
     assert stats.ks_2samp(exact, floats).pvalue > 1e-4
     plain = [draw.above.rounded(bits, [0.5], 40).values()[0] for _ in range(2000)]

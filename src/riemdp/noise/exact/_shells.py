@@ -15,7 +15,7 @@ from riemdp._potential import Kind, potential
 from riemdp._working_precision import working_precision
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import log_sphere_area
-from riemdp.noise._sinh_envelope import growth_rate, log_sinhc
+from riemdp.noise._volume_series import growth_rate, log_sinhc
 from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 
