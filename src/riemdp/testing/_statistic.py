@@ -59,13 +59,19 @@ def _records(ball: Ball, size: int, seed: int = 0) -> FloatArray:
 def _given(
     statistic: Statistic, points: FloatArray, *, changed: bool = False
 ) -> FloatArray | Records:
-    """Return points with what the statistic takes beside them; of the last one something else."""
+    """Return points with what the statistic takes beside them; of the last one something else.
+
+    What belongs to places stays.
+    """
     if not statistic.takes:
         return points
     n = len(points)
     extras = statistic.typical_extras(n + 1, np.random.default_rng(n))
     rows = [*range(n - 1), n if changed else n - 1]
-    given: dict[str, Any] = {name: np.asarray(all_)[rows] for name, all_ in extras.items()}
+    given: dict[str, Any] = {
+        name: np.asarray(all_)[[*range(n)] if name in statistic.by_place else rows]
+        for name, all_ in extras.items()
+    }
     return Records(points, **given)
 
 
