@@ -29,7 +29,7 @@ from riemdp.statistics import (
     Moments,
     ReplaceOne,
     _compiled_space_form,
-    exact_answer,
+    answer,
 )
 
 PAIRS = list(laws.pairs())
@@ -267,10 +267,10 @@ def test_noise_is_added_to_the_answers_that_laws_look_at(place, relation, monkey
     seen = []
 
     def watched(*arguments):
-        seen.append(exact_answer(*arguments))
+        seen.append(answer(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr("riemdp.release._run.exact_answer", watched)
+    monkeypatch.setattr("riemdp.release._run.answer", watched)
     cell = cell_on(place, Moments("matrix"), relation)
     records = laws.company_of(cell, 40)
     riemdp.private_statistic(Moments("matrix"), records, cell.ball, GDP(1.0), neighbours=relation)

@@ -69,7 +69,7 @@ from riemdp.statistics import (
     WeightedFrechetMean,
     WeightedMean,
     WeightedTangentMean,
-    exact_answer,
+    answer,
 )
 
 if TYPE_CHECKING:
@@ -239,8 +239,6 @@ def cell_of(ball: Ball, statistic: Statistic, relation: Neighbours) -> Cell | No
     """Return a cell, None where there is no such release."""
     try:
         form = relation.form(statistic, ball)
-        with contextlib.suppress(UnsupportedError):
-            form = form.exactly(ball)
         cell = Cell(ball, form, relation)
         people = "users" in relation.takes
         weighs = "weights" in form.takes
@@ -416,12 +414,12 @@ def answered(question: Question, cell: Cell, records: Records) -> Row:
     alone = not cell.relation.keeps_places
     valid_ones = records.validated(cell.ball.manifold, one_by_one=alone)
     kept = Prepared(cell.ball, valid_ones, one_by_one=alone)
-    return exact_answer(question, cell.ball, kept, cell.tolerance)
+    return answer(question, cell.ball, kept, cell.tolerance)
 
 
 def row(question: Question, ball: Ball, unit: Records) -> Row:
     """Return what one unit adds: the answer of that alone. Labels may be none of the classes."""
-    return exact_answer(question, ball, Prepared(ball, unit, one_by_one=True), 0.0)
+    return answer(question, ball, Prepared(ball, unit, one_by_one=True), 0.0)
 
 
 def square(vector: Iterable[Fraction]) -> Fraction:
@@ -458,7 +456,7 @@ def is_sum(form: Statistic, ball: Ball) -> bool:
         return False
     some = with_beside(form, wild_points(ball)[:12])
     alone = [row(question, ball, taken(some, [i])) for i in range(len(some))]
-    total = exact_answer(question, ball, Prepared(ball, some, one_by_one=True), 0.0)
+    total = answer(question, ball, Prepared(ball, some, one_by_one=True), 0.0)
     times = 1 if form.totals else len(some)
     return tuple(times * x for x in total) == tuple(map(sum, zip(*alone, strict=True)))
 

@@ -58,7 +58,6 @@ FIELDS = (
     "proven",
     "private",
     "reproducible",
-    "numerical_delta",
     "sigma",
     "expected_distance",
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from flint import arb
 
 from riemdp import Ball, Euclidean, UnsupportedManifoldError
 from riemdp.mechanisms import Mechanism
@@ -17,7 +18,7 @@ from riemdp.statistics import (
     Question,
     Statistic,
     Summary,
-    clipped_frechet_mean,
+    answer,
 )
 
 
@@ -47,7 +48,8 @@ class FrechetVariance(Summary):
         return max(floor, 1e-9 * sensitivity)
 
     def finish(self, ball, partial, tol):
-        mean = ball.point(clipped_frechet_mean(ball, partial, FrechetMean().tolerance(ball, 0.0)))
+        found = answer(FrechetMean(), ball, partial, FrechetMean().tolerance(ball, 0.0))
+        mean = ball.point(np.array(found, dtype=float))
         squares = np.square(ball.manifold.dist(mean, partial))
         return np.array([math.fsum(squares) / len(squares) - 0.5 * ball.radius**2])
 
@@ -99,28 +101,6 @@ class MeanDirection(Question):
         return partial[:-1] / partial[-1]
 
 
-@dataclass(frozen=True)
-class LogisticDraw(ExactDraw):
-    """The logistic quantile of a uniform variable, beside the footpoint."""
-
-    sigma: float
-    coordinates = 1
-    proof = "https://outside.example.org/logistic-draw"
-
-    def integers(self, bits, ladder, footpoint, grid):
-        from flint import arb, fmpq
-
-        uniform, unit = bits.uniform(), Fraction(2) ** grid
-        scale, middle = Fraction(self.sigma) * unit, footpoint[0] * unit
-
-        def steps():
-            u = uniform.ball()
-            noise = arb(fmpq(scale.numerator, scale.denominator)) * (u / (1 - u)).log()
-            return ladder.nearest(arb(fmpq(middle.numerator, middle.denominator)) + noise)
-
-        return [ladder.settle(steps)]
-
-
 class LogisticLaw:
     """Law of the absolute value of a logistic variable."""
 
@@ -132,6 +112,31 @@ class LogisticLaw:
 
     def quantile(self, q):
         return 2.0 * self.sigma * np.arctanh(q)
+
+
+@dataclass(frozen=True)
+class LogisticDraw(ExactDraw):
+    """A logistic variable about a footpoint, rounded to the nearest number of a grid."""
+
+    proof = "https://example.org/logistic-noise"
+
+    sigma: float
+    coordinates = 1
+
+    def integers(self, bits, ladder, footpoint, grid):
+        uniform = bits.uniform()
+        step = Fraction(2) ** -grid
+        scale, middle = Fraction(self.sigma) / step, footpoint[0] / step
+
+        def rounded():  # None where the bits that were read leave it open: then more are
+            u = uniform.ball()
+            return ladder.nearest((u / (1 - u)).log() * arb_of(scale) + arb_of(middle))
+
+        return [ladder.settle(rounded)]
+
+
+def arb_of(number):
+    return arb(number.numerator) / arb(number.denominator)
 
 
 @dataclass(frozen=True)
