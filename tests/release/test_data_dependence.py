@@ -34,6 +34,7 @@ def certified(ball, data, tol):
     """The Fréchet mean that a release is drawn about, in coordinates."""
     return np.array(answer(FrechetMean(), ball, data, tol), dtype=float)
 
+
 #: Valid, and over so many decades that eigenvalue routines may not converge on it.
 DECADES = np.array([1e-161, 1e-100, 1e100, 0.9])
 WIDE = DECADES[:, None] * (0.3 + 0.7 * np.eye(4)) * DECADES
