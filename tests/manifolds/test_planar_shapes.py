@@ -267,8 +267,6 @@ def test_vectors_and_coordinates_are_real(method):
     for bad in (values + 0.1j, np.ma.masked_array(values, values > 0.0), values.astype(str)):
         with pytest.raises(NotOnManifoldError, match="must"):
             getattr(space, method)(*base, bad)
-    with pytest.raises(NotOnManifoldError, match="must hold real numbers"):
-        space.lift_coordinates(space.origin, np.ones(space.dim) * 1j)
 
 
 def test_releases_come_back_as_complex_landmarks():
@@ -300,21 +298,6 @@ def test_a_release_is_the_same_whatever_stands_for_the_records():
     ]
     np.testing.assert_allclose(found[1], found[0], atol=1e-12)
     np.testing.assert_allclose(found[2], found[0], atol=1e-12)
-
-
-def test_coordinates_of_the_cover():
-    space = PlanarShapes(5)
-    ball = Ball(space, configurations(1, 5)[0], 1.0)
-    feet = directions(space, 30, 0.8)
-    above = space.lift_coordinates(ball.center, feet)
-    start = space.lift(ball.center)
-    lifted = space.cover.point(start, above)
-    np.testing.assert_allclose(np.linalg.norm(above, axis=1), 0.8, rtol=1e-14)
-    np.testing.assert_allclose(space.push(lifted), ball.point(feet), atol=1e-13)
-    np.testing.assert_allclose(space.nearest(start, lifted), lifted, atol=1e-14)
-    # the default goes by way of the points, and says the same
-    default = super(PlanarShapes, space).lift_coordinates(ball.center, feet)
-    np.testing.assert_allclose(default, above, atol=1e-13)
 
 
 def enclosed(numbers):

@@ -11,9 +11,9 @@ from riemdp.noise._volume_series import (
     growth_rate,
     log_mean_volume,
     log_order_constant,
-    log_order_probability,
     volume_weights,
 )
+from riemdp.research._affine_invariant_draw import log_order_probability
 from riemdp.research._sinh_envelope import log_volume
 
 

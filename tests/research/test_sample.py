@@ -107,6 +107,20 @@ def test_a_sample_of_its_own_is_asked_and_takes_the_exact_draw_away():
         def sample(self, footpoint, size=None, generator=None):
             return np.full((size, 2), 7.0)
 
+    class Mixin:
+        def sample(self, footpoint, size=None, generator=None):
+            return footpoint
+
+    class Mixed(Mixin, RiemannianGaussian):
+        name = "tests.Mixed"
+
+    class Again(Mixed):
+        name = "tests.Again"
+
+    for kind in (Mixed, Again):
+        with pytest.raises(UnsupportedError):
+            kind(Euclidean(2), 1.0).exact_draw(None)
+
     class Still(Law):
         kind, manifold, sigma, radial = "laplace", Euclidean(2), 1.0, None
 

@@ -268,12 +268,6 @@ class PlanarShapes(Quotient):
 
     # Coordinates of the cover, where noise is drawn.
 
-    def lift_coordinates(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Those of the tangent vector, which is one of the cover."""
-        start = self.lift(center)
-        vector = self._horizontal(start, as_floats(coordinates))
-        return self.cover.tangent_coordinates(start, vector)
-
     def raised(self, coordinates: Sequence[Fraction]) -> list[Fraction]:
         """First along the orbit, then these: an orthonormal frame; see :meth:`Quotient.raised`."""
         return [Fraction(0), *coordinates]

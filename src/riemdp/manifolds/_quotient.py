@@ -9,7 +9,6 @@ from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._modelled import Modelled
-from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._slice import WholeSlice
 
 if TYPE_CHECKING:
@@ -96,23 +95,6 @@ class Quotient(Manifold):
         -------
         ndarray, shape (..., \*cover.point_shape)
         """
-
-    def lift_coordinates(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        r"""Return coordinates in the cover: where a draw begins.
-
-        Parameters
-        ----------
-        center : array_like, shape (\*point_shape,)
-        coordinates : array_like, shape (..., dim)
-            Normal coordinates of points about the centre.
-
-        Returns
-        -------
-        ndarray, shape (..., cover.dim)
-            Normal coordinates, about the centre's representative, of their nearest ones. By
-            default by way of the points, which rounds them.
-        """
-        return self.cover.coordinates(*self._beside(center, self.point(center, coordinates)))
 
     def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
         """Return coordinates in the cover, exactly: where an exact draw begins.
@@ -270,11 +252,6 @@ class DiscreteQuotient(Quotient, Modelled):
             f"{self} does not give all representatives of a point, so densities of its noise are "
             "not known; give it orbit(points)"
         )
-
-    def lift_coordinates(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Themselves; see :meth:`Quotient.lift_coordinates`."""
-        del center
-        return as_floats(coordinates)
 
     def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
         """Themselves: normal coordinates are those of the cover; see :meth:`Quotient.raised`."""

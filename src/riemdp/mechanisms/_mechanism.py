@@ -82,7 +82,8 @@ class Mechanism(Part, sort="mechanism"):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "sample" in vars(cls) and "exact_draw" not in vars(cls):  # who draws otherwise
+        first = next(base for base in cls.__mro__ if {"sample", "exact_draw"} & vars(base).keys())
+        if "exact_draw" not in vars(first):  # it draws otherwise
             cls.exact_draw = Mechanism.exact_draw  # type: ignore[method-assign]
         if "joint_weight" not in vars(cls):  # a claim about draws and privacy of this very class
             cls.joint_weight = Mechanism.joint_weight  # type: ignore[method-assign]

@@ -73,7 +73,8 @@ class Law(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "sample" in vars(cls) and "exact_draw" not in vars(cls):  # who draws otherwise
+        first = next(base for base in cls.__mro__ if {"sample", "exact_draw"} & vars(base).keys())
+        if "exact_draw" not in vars(first):  # it draws otherwise
             cls.exact_draw = Law.exact_draw  # type: ignore[method-assign]
 
     if TYPE_CHECKING:

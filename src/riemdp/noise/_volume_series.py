@@ -67,16 +67,6 @@ def log_order_constant(k: int) -> float:
     return float(np.sum(gammaln(1.0 + 0.5 * index) - gammaln(1.5)) - gammaln(k + 1.0))
 
 
-def log_order_probability(k: int, q: float) -> float:
-    """Log of ``Pf[erf(sqrt(q)(j - i)/2)]``, the acceptance of ordered proposals.
-
-    It is the chance that k Brownian paths with drifts one apart, started at one point, have not
-    met by time q and never meet.
-    """
-    pairs = 0.25 * k * (k - 1) * math.log(q) - 0.5 * q * growth_rate(k) ** 2
-    return log_mean_volume(k, q) + pairs + log_order_constant(k)
-
-
 def volume_weights(k: int, q: float) -> tuple[int, FloatArray]:
     """First n that counts, and the weights ``p_n = f_n q^n / F(q)`` from it on, of sum one.
 

@@ -15,7 +15,7 @@ from riemdp.manifolds import _symmetric
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.noise import AffineInvariantRadial, RadialLaw, resolve_generator
 from riemdp.noise._radial import log_sphere_area
-from riemdp.noise._volume_series import growth_rate, log_order_constant, log_order_probability
+from riemdp.noise._volume_series import growth_rate, log_mean_volume, log_order_constant
 from riemdp.research._isotropic import radii
 from riemdp.research._polar import leading_axes
 from riemdp.research._shell_envelope import ShellEnvelope
@@ -280,6 +280,16 @@ def _right_singular(rows: FloatArray, graded: NDArray[np.bool_]) -> tuple[FloatA
     if graded.any():
         values[graded], directions[graded] = orthogonal_rows(rows[graded])
     return values, directions
+
+
+def log_order_probability(k: int, q: float) -> float:
+    """Log of ``Pf[erf(sqrt(q)(j - i)/2)]``, the acceptance of ordered proposals.
+
+    It is the chance that k Brownian paths with drifts one apart, started at one point, have not
+    met by time q and never meet.
+    """
+    pairs = 0.25 * k * (k - 1) * math.log(q) - 0.5 * q * growth_rate(k) ** 2
+    return log_mean_volume(k, q) + pairs + log_order_constant(k)
 
 
 def _sample_trace(rho: FloatArray, generator: np.random.Generator) -> FloatArray:
