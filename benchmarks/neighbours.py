@@ -25,7 +25,7 @@ from riemdp.statistics import (
     Records,
     ReplaceUser,
     TangentMean,
-    exact_answer,
+    answer,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def add_remove(draws: int) -> Iterator[Row]:
     points[:, 0] += 0.378 - points[:, 0].mean()
     mean = points.mean(axis=0)
     form = AddRemove().form(TangentMean(), ball)
-    exact = [float(x) for x in exact_answer(form, ball, points, 0.0)]
+    exact = [float(x) for x in answer(form, ball, points, 0.0)]
     given = points, ball, GDP(mu)
     first = riemdp.private_mean(*given, neighbours=AddRemove(), generator=random, **GAUSSIAN)
     sigma = first.mechanism.sigma

@@ -1,4 +1,4 @@
-"""Exact draws and exact means beside those in float64: what privacy in the bits costs in time."""
+"""Exact draws beside those in float64: what privacy in the bits costs in time."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 from riemdp import (
-    ApproxDP,
     Ball,
     Euclidean,
     Hyperbolic,
     RiemannianGaussian,
     RiemannianLaplace,
     SPDAffineInvariant,
-    SPDLogEuclidean,
     Sphere,
-    private_mean,
 )
 from riemdp.noise import secure_generator
 from riemdp.noise.exact import default_grid
@@ -58,24 +55,4 @@ def test_draws(report, kind, manifold, scales, limit):
         ours / theirs,
         at_most=limit,
         value=ours,
-    )
-
-
-@pytest.mark.parametrize("n", [1_000, 100_000])
-@pytest.mark.parametrize("manifold", [Euclidean(10), SPDLogEuclidean(3)], ids=str)
-def test_means(report, manifold, n):
-    ball = Ball(manifold, manifold.origin, 1.0)
-    points = ball.point(0.2 * np.random.default_rng(0).normal(size=(n, manifold.dim)))
-    budget = ApproxDP(1.0, 1e-6)
-
-    def release(arithmetic):
-        return lambda: private_mean(points, ball, budget, arithmetic=arithmetic)
-
-    ours, theirs = report.alternate(release("exact"), release("float64"), rounds=7)
-    report.add(
-        f"private_mean on {manifold}, n={n}: exact / float64",
-        f"{1e3 * ours:.3g} ms",
-        f"{1e3 * theirs:.3g} ms",
-        ours / theirs,
-        at_most=2,
     )

@@ -21,7 +21,6 @@ import pytest
 from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
 from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator, _rules
-from riemdp.release import _kept
 from riemdp.statistics import _compiled_space_form
 
 #: Parts of other packages, a file each.
@@ -52,7 +51,6 @@ gc.set_threshold(100_000, 50, 100)
 @pytest.fixture(autouse=True)
 def _nothing_is_known_yet():
     """What a test changes inside the library must not meet what the test before left known."""
-    _kept.kept.cache_clear()
     _rules._kept.cache_clear()
 
 

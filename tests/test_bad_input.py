@@ -182,7 +182,6 @@ TABLE = [
         "tangent-gaus",
     ),
     ("a method", lambda: mean(TENSORS, method="median"), WRONG, "there is private_median"),
-    ("an arithmetic", lambda: mean(TENSORS, arithmetic="double"), WRONG, '"exact" or "float64"'),
     ("an adjacency", lambda: mean(TENSORS, adjacency="add_remove"), WRONG, '"add-remove"'),
     ("a projection", lambda: mean(TENSORS, project="yes"), WRONG, '"auto", True or False'),
     ("a number for an account", lambda: mean(TENSORS, accountant=1.0), WRONG, "method spend"),

@@ -107,7 +107,7 @@ def documents():
     box = ProductBall(pair, pair.origin, rms_radius=1.0, radii=(1.0, 0.5))
     found = {
         "mean": mean,
-        "float64": private_mean(ROWS, LINE, GDP(1.0), arithmetic="float64", project=False),
+        "free": private_mean(ROWS, LINE, GDP(1.0), project=False),
         "add-remove": private_mean(ROWS, LINE, GDP(1.0), adjacency="add-remove"),
         "moments": private_moments(ROWS, LINE, GDP(1.0), second="matrix"),
         "anchor": Release(**{**fields, "anchor": Anchor("study", 3, "c" * 32, "0" * 64, 2)}),
@@ -196,7 +196,7 @@ def test_every_key_that_the_schema_needs_the_reader_needs(validators, made):
     schema = validators["riemdp-release/2"].schema
     optional = set(schema["properties"]) - set(schema["required"])
     assert optional == {
-        "grid", "rounded", "projected", "shrunk", "search", "anchor", "versions",
+        "projected", "shrunk", "search", "anchor", "versions",
     }  # fmt: skip
     for key in schema["required"]:
         document = {name: each for name, each in made["mean"].items() if name != key}

@@ -338,7 +338,6 @@ PRIVATE_MEAN = """
         generator = np.random.default_rng(5)
         return private_mean(points, ball, PureDP(1.0), generator=generator, **options)
 """
-FLOAT = 'arithmetic="float64"'
 ORDERS = {
     "one by one": """
         from riemdp.manifolds import Rotations
@@ -364,11 +363,11 @@ ORDERS = {
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_order_of_imports_does_not_matter(order):
     code = textwrap.dedent(PRIVATE_MEAN) + textwrap.dedent(ORDERS[order])
-    use = f"print(released(private_mean, PureDP, Ball, Rotations(), {FLOAT}).value.tobytes().hex())"
+    use = "print(released(private_mean, PureDP, Ball, Rotations()).value.tobytes().hex())"
     namespace = {}
     exec(code, namespace)
     here = namespace["released"](
-        riemdp.private_mean, riemdp.PureDP, riemdp.Ball, riemdp.Rotations(), arithmetic="float64"
+        riemdp.private_mean, riemdp.PureDP, riemdp.Ball, riemdp.Rotations()
     )
     assert fresh(code + "\n" + use) == [here.value.tobytes().hex()]
 
@@ -379,13 +378,10 @@ CHECKED = "print(*(f'{each.name}:{each.passed}' for each in verify(release).chec
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arithmetic", ["exact", "float64"])
-def test_documents_and_pickles_are_read_first_of_all(tmp_path, arithmetic):
+def test_documents_and_pickles_are_read_first_of_all(tmp_path):
     namespace = {}
     exec(textwrap.dedent(PRIVATE_MEAN), namespace)
-    release = namespace["released"](
-        riemdp.private_mean, riemdp.PureDP, riemdp.Ball, SPACE, arithmetic=arithmetic
-    )
+    release = namespace["released"](riemdp.private_mean, riemdp.PureDP, riemdp.Ball, SPACE)
     text, pickled = tmp_path / "release.json", tmp_path / "release.pickle"
     text.write_text(release.to_json(), encoding="utf-8")
     pickled.write_bytes(pickle.dumps(release))

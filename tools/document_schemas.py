@@ -244,7 +244,6 @@ def _release() -> dict[str, Any]:
             "ball": ref("ball"),
             "mechanism": ref("mechanism"),
             "proofs": {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
-            "numerical_delta": {"type": ["number", "null"], "minimum": 0},
             "reason": TEXT,
             "sensitivity": NOT_NEGATIVE,
             "tol": NOT_NEGATIVE,
@@ -252,17 +251,16 @@ def _release() -> dict[str, Any]:
             "private": FLAG,
             "expected_distance": UNKNOWN,
             "error_quantile_95": UNKNOWN,
-        },
-        {
             "grid": INTEGER,
             "rounded": INTEGERS,
+        },
+        {
             "projected": FLAG,
             "shrunk": FLAG,
             "search": ref("search"),
             "anchor": ref("anchor"),
             "versions": closed({}, dict.fromkeys(PACKAGES, VERSION)),
         },
-        dependentRequired={"grid": ["rounded"], "rounded": ["grid"]},
         allOf=[_size(public_sizes, COUNT), _size(private_sizes, {"type": "null"})],
     )
 

@@ -67,9 +67,7 @@ def test_riemdp_knows_nothing_of_it():
 def test_the_steps_are_those_of_private_mean(ball):
     points = ball.point(np.random.default_rng(0).uniform(-0.9, 0.9, (30, 2)))
     found = published_mean(points, ball, 1.0, generator=np.random.default_rng(0))
-    release = private_mean(
-        points, ball, PureDP(1.0), mechanism="riemannian-laplace", arithmetic="float64"
-    )
+    release = private_mean(points, ball, PureDP(1.0), mechanism="riemannian-laplace")
     assert (found.sensitivity, found.tol, found.n) == (release.sensitivity, release.tol, 30)
     law = PublishedConformalLaplace(points, ball, 1.0, found.sensitivity)
     mean = frechet_mean(ball.manifold, ball.project(points), ball=ball).value

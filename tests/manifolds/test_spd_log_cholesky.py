@@ -85,7 +85,7 @@ def test_the_chart_keeps_the_digits_of_graded_matrices():
     again = (vectors * values) @ vectors.T
     assert np.abs(again / matrix - 1.0).max() > 1e-12
     ball = Ball(space, matrix, 0.5)
-    release = private_mean(np.tile(matrix, (50, 1, 1)), ball, PureDP(1.0), arithmetic="exact")
+    release = private_mean(np.tile(matrix, (50, 1, 1)), ball, PureDP(1.0))
     assert verify(release).passed
 
 
@@ -200,7 +200,7 @@ def test_releases_are_exact_proven_and_verified(k, mechanism):
     space, data = SPDLogCholesky(k), wishart(np.random.default_rng(0), 60, k)
     ball = Ball(space, np.eye(k), 1.5)
     budget = PureDP(1.0) if "laplace" in mechanism else GDP(1.0)
-    release = private_mean(data, ball, budget, mechanism=mechanism, arithmetic="exact")
+    release = private_mean(data, ball, budget, mechanism=mechanism)
     assert release.proven
     assert release.proofs["SPDLogCholesky"] == "docs/proofs/spaces.md"
     again = Release.from_json(release.to_json())

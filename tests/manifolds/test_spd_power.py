@@ -338,9 +338,7 @@ def test_releases_are_exact_proven_and_verified(k, n, mechanism):
     ball = Ball(space, np.eye(k), 1.5)
     budget = PureDP(0.5) if "laplace" in mechanism else GDP(0.5)
     for projected in (True, False):
-        release = private_mean(
-            data, ball, budget, mechanism=mechanism, arithmetic="exact", project=projected
-        )
+        release = private_mean(data, ball, budget, mechanism=mechanism, project=projected)
         assert release.proven
         assert release.proofs["SPDPower"] == "docs/proofs/spaces.md"
         again = Release.from_json(release.to_json())

@@ -65,11 +65,6 @@ def test_draws_are_averaged_before_projection():
     found = combine(releases)
     np.testing.assert_allclose(found.value, np.mean(free, axis=0), atol=1e-12)
     assert not any("projected" in warning for warning in found.warnings)
-    float64 = [private_mean(edge, ball, PureDP(0.2), arithmetic="float64", project=True)
-               for _ in range(4)]  # fmt: skip
-    found = combine(float64)
-    np.testing.assert_allclose(found.value, np.mean([r.value for r in float64], axis=0))
-    assert sum("projected" in warning for warning in found.warnings) == 4
 
 
 def test_points_too_far_apart_are_averaged_as_they_were_released():

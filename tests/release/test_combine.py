@@ -241,10 +241,6 @@ def test_what_differs_is_named():
         combine(curved)
 
 
-def test_arithmetic_is_no_difference():
-    combine([site(GDP(1.0)), site(GDP(1.0), 1, arithmetic="float64")])
-
-
 def test_one_draw_counts_once():
     release = site(GDP(1.0))
     for same in (release, Release.from_json(release.to_json()), replace(release, n=39)):

@@ -87,6 +87,8 @@ def _release(value):
         tol=release.tol,
         ball=BALL,
         n=30,
+        grid=release.grid,
+        rounded=release.rounded,
     )
 
 

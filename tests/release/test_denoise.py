@@ -123,10 +123,9 @@ def released(space=SPDLogEuclidean(3), budget=GDP(1.0), n=200, **options):  # no
     [
         (SPDLogEuclidean(3), {}),
         (SPDAffineInvariant(3), {"mechanism": "tangent-gaussian"}),
-        (SPDLogEuclidean(3), {"arithmetic": "float64"}),
         (SPDLogEuclidean(3), {"project": True}),
     ],
-    ids=["flat", "curved", "float64", "projected"],
+    ids=["flat", "curved", "projected"],
 )
 def test_releases_are_denoised_and_stay_as_they_are(space, options):
     release = released(space, **options)
@@ -181,8 +180,6 @@ def test_what_has_no_known_noise_is_refused():
         released(Euclidean(3), PureDP(1.0), n=20).denoise(grid=SHAPE)
     with pytest.raises(UnsupportedError, match="one answer"):
         released(Euclidean(3), n=20, adjacency="add-remove").denoise(grid=SHAPE)
-    with pytest.raises(UnsupportedError, match="float64"):
-        released(Euclidean(3), n=20, arithmetic="float64", project=True).denoise(grid=SHAPE)
     several = Product(Euclidean(1), Euclidean(2))
     ball = ProductBall(several, several.origin, rms_radius=1.0)
     alone = private_mean(np.zeros((9, 3)), ball, GDP(1.0), generator=np.random.default_rng(0))

@@ -198,7 +198,7 @@ def test_named_values_are_what_they_say():
 
 def test_values_out_of_the_range_of_the_statistic_are_found():
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
-    release = private_variance(np.zeros((5, 2)), ball, GDP(1.0), arithmetic="float64")
+    release = private_variance(np.zeros((5, 2)), ball, GDP(1.0))
     document = json.loads(release.to_json())
     document["value"] = [-5.0]
     assert not verify(Release.from_json(json.dumps(document))).passed

@@ -26,7 +26,7 @@ from riemdp import (
     tangent_mean,
     verify,
 )
-from riemdp.statistics import FrechetMean, TangentMean, exact_answer
+from riemdp.statistics import FrechetMean, TangentMean, answer
 
 SPACES = [Rotations(), ProjectiveSpace(1), ProjectiveSpace(2), Torus(1), Torus(3)]
 each_space = pytest.mark.parametrize("space", SPACES, ids=str)
@@ -56,7 +56,7 @@ def test_releases_are_exact_and_replayed(space, mechanism, budget):
     ball = ball_of(space)
     points = data(ball)
     release = private_mean(points, ball, budget, mechanism=mechanism)
-    assert (release.numerical_delta, len(release.rounded)) == (0.0, space.dim)
+    assert len(release.rounded) == space.dim
     assert release.proven
     again = Release.from_json(release.to_json())
     np.testing.assert_array_equal(again.value, release.value)
@@ -86,16 +86,6 @@ def test_seeded_integers_are_reproducible(space):
 
 
 @each_space
-def test_floats_are_released_too(space):
-    ball = ball_of(space)
-    release = private_mean(
-        data(ball), ball, PureDP(1.0), mechanism="riemannian-laplace", arithmetic="float64"
-    )
-    assert release.rounded is None
-    assert verify(Release.from_json(release.to_json())).passed
-
-
-@each_space
 def test_a_draw_beyond_the_ball_is_one_of_the_space(space):
     """Not projected, a draw has the coordinates of its class, not of the cover."""
     ball = ball_of(space)
@@ -116,10 +106,10 @@ def test_a_draw_beyond_the_ball_is_one_of_the_space(space):
 @pytest.mark.parametrize("statistic", [FrechetMean(), TangentMean()], ids=lambda s: s.name)
 def test_the_order_of_records_does_not_count(space, statistic):
     ball = ball_of(space)
-    points, exact = data(ball, 200), statistic.exactly(ball)
+    points, exact = data(ball, 200), statistic
     tol = exact.tolerance(ball, 1e-3)
     order = np.random.default_rng(1).permutation(len(points))
-    first, second = (exact_answer(exact, ball, rows, tol) for rows in (points, points[order]))
+    first, second = (answer(exact, ball, rows, tol) for rows in (points, points[order]))
     if tol == 0.0:
         assert first == second
     gap = math.dist(map(float, first), map(float, second))
@@ -133,8 +123,8 @@ def test_the_order_of_records_does_not_count(space, statistic):
 def test_one_record_is_its_own_mean(space):
     ball = ball_of(space)
     point = data(ball, 1)
-    exact = FrechetMean().exactly(ball)
-    found = exact_answer(exact, ball, point, exact.tolerance(ball, 1e-3))
+    exact = FrechetMean()
+    found = answer(exact, ball, point, exact.tolerance(ball, 1e-3))
     np.testing.assert_allclose([float(x) for x in found], ball.coordinates(point)[0], atol=1e-8)
     assert private_mean(point, ball, PureDP(1.0), mechanism="riemannian-laplace").n == 1
 
@@ -143,8 +133,7 @@ def test_one_record_is_its_own_mean(space):
 def test_what_becomes_of_a_record_rests_on_that_record_alone(space):
     ball = ball_of(space)
     points = data(ball, 30, spread=1.0)
-    exact = [s.exactly(ball) for s in (FrechetMean(), TangentMean())]
-    for statistic in exact:
+    for statistic in (FrechetMean(), TangentMean()):
         whole = statistic.summarise(ball, points)
         alone = [statistic.summarise(ball, row[None]) for row in points]
         if hasattr(whole, "total"):

@@ -47,10 +47,8 @@ def test_means_of_outlines_are_as_near_as_expected(zeros, mechanism):
     exact = frechet_mean(space, ball.project(private), ball=ball).value
     generator = np.random.default_rng(0)
     releases = [
-        private_mean(
-            private, ball, GDP(1.0), mechanism=mechanism, arithmetic=kind, generator=generator
-        )
-        for kind in 4 * ("float64", "exact")
+        private_mean(private, ball, GDP(1.0), mechanism=mechanism, generator=generator)
+        for _ in range(8)
     ]
     errors = [float(space.dist(release.value, exact)) for release in releases]
     expected = releases[0].expected_distance

@@ -252,7 +252,7 @@ class Bent(Euclidean):
         (Euclidean(2), 1e-200, {}, InvalidParameterError),
         (SPDAffineInvariant(3), 40.0, {"mechanism": "riemannian-laplace"}, UnsupportedBallError),
         (Euclidean(2), 1.0, {"mechanism": "tangent-gaussian"}, UnsupportedBudgetError),
-        (Euclidean(2), 1.0, {"arithmetic": "x"}, InvalidParameterError),
+        (Euclidean(2), 1.0, {"project": "x"}, InvalidParameterError),
         (Euclidean(2), 1.0, {"neighbours": Groups(2)}, UnsupportedNeighboursError),
     ],
 )

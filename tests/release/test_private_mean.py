@@ -19,7 +19,6 @@ from riemdp import (
 )
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.noise import SecureGenerator
-from riemdp.statistics import FrechetMean
 
 
 def points_in(ball, n, seed=0, spread=1.0):
@@ -57,7 +56,6 @@ def test_release_on_every_space(manifold, radius, budget):
     assert release.mechanism.privacy(release.sensitivity).satisfies(budget)
     assert release.adjacency == "replace-one"
     assert release.n == 400
-    assert release.numerical_delta == 0.0
     assert riemdp.verify(release).passed
     assert "least expected distance" in release.reason
 
@@ -292,8 +290,6 @@ def test_instances_have_to_belong_to_the_ball():
     elsewhere = TangentLaplace(sphere, 1.0, base=[1, 0, 0])
     with pytest.raises(riemdp.InvalidParameterError, match="centre of the ball"):
         private_mean(points, ball, PureDP(1.0), mechanism=elsewhere)
-    restricted = RiemannianLaplace(sphere, 1.0, ball=ball)
-    assert private_mean(points, ball, PureDP(1.0), mechanism=restricted).mechanism is restricted
     other = RiemannianLaplace(sphere, 1.0, ball=Ball(sphere, [0, 0, 1], 0.6))
     with pytest.raises(riemdp.InvalidParameterError, match="another ball"):
         private_mean(points, ball, PureDP(1.0), mechanism=other)
@@ -573,45 +569,6 @@ def test_a_spent_accountant_refuses_before_the_draw():
         )
     assert generator.bit_generator.state == before
     assert accountant.spent == PureDP(1.0)
-
-
-def test_a_chain_has_to_be_allowed(monkeypatch):
-    monkeypatch.setattr("riemdp.noise._metropolis.MetropolisLaw.sample", lambda _, p, **__: p)
-    for manifold in (Sphere(2), Hyperbolic(2)):
-        ball = Ball(manifold, manifold.origin, 0.5)
-        points = points_in(ball, 50)
-        chain = RiemannianLaplace(manifold, 0.5, sampler="metropolis")
-        with pytest.raises(riemdp.UnprovenMechanismError, match="sampler metropolis"):
-            private_mean(points, ball, PureDP(1.0), mechanism=chain)
-        release = private_mean(points, ball, PureDP(1.0), mechanism=chain, allow_unproven=True)
-        assert not release.proven
-        assert release.mechanism == chain
-        checks = {check.name: check.passed for check in riemdp.verify(release).checks}
-        assert not checks["proof"]
-        assert all(passed for name, passed in checks.items() if name != "proof")
-        again = riemdp.Release.from_json(release.to_json())
-        assert again.mechanism == chain
-        assert not again.proven
-
-
-def test_a_chain_is_written_and_read():
-    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
-    chain = riemdp.RiemannianGaussian(ball.manifold, 0.5, sampler="metropolis")
-    release = riemdp.Release(
-        value=ball.center, guarantee=GDP(1.0), mechanism=chain, statistic=FrechetMean(),
-        reason="", sensitivity=0.1, tol=1e-9, ball=ball, n=10,
-    )  # fmt: skip
-    again = riemdp.Release.from_json(release.to_json())
-    assert again.mechanism == chain
-    forged = release.to_json().replace('"metropolis"', '"exact"')
-    failed = {
-        c.name for c in riemdp.verify(riemdp.Release.from_json(forged)).checks if not c.passed
-    }
-    assert "proof" in failed
-    # leaving the chain out is another mechanism, and saying it was proved does not pass
-    lied = release.to_json().replace('"sampler metropolis": null', '"sampler": "a proof"')
-    assert lied != release.to_json()
-    assert not riemdp.verify(riemdp.Release.from_json(lied)).passed
 
 
 @pytest.mark.fast(3)

@@ -54,7 +54,6 @@ def test_releases_are_exact_and_come_back_from_documents(name, mechanism):
     release = private_mean(points_of(ball), ball, budget, mechanism=mechanism, generator=rng)
     assert release.proven
     assert release.rounded is not None
-    assert release.numerical_delta == 0.0
     again = Release.from_json(release.to_json())
     assert again.ball == ball
     checks = {check.name: check.passed for check in verify(again).checks}

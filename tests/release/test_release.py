@@ -58,7 +58,6 @@ FIELDS = (
     "proven",
     "private",
     "reproducible",
-    "numerical_delta",
     "sigma",
     "expected_distance",
 )
@@ -76,20 +75,6 @@ def test_json_round_trip_is_exact(manifold, budget, options):
         assert getattr(again, name) == getattr(release, name), name
     assert again.error_quantile(0.9) == release.error_quantile(0.9)
     assert again.to_json() == release.to_json()
-
-
-@pytest.mark.parametrize(
-    "ball",
-    [Ball(Sphere(2), [0, 0, 1], 0.7), Ball(SPDAffineInvariant(2), [[2, 0.5], [0.5, 1]], 0.7)],
-    ids=["sphere", "matrices"],
-)
-def test_json_of_a_restricted_mechanism(ball):
-    mechanism = RiemannianLaplace(ball.manifold, 0.5, ball=ball)
-    release = private_mean([ball.center] * 9, ball, PureDP(1.0), mechanism=mechanism)
-    assert release.proven
-    assert Release.from_json(release.to_json()).mechanism == mechanism
-    assert Release.from_json(release.to_json()).to_json() == release.to_json()
-    assert verify(release).passed
 
 
 def test_a_mechanism_of_another_ball_is_not_written():

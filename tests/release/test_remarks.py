@@ -120,7 +120,6 @@ def test_its_text_says_what_matters_first():
         "n 400",
         "private NO: the noise was seeded",
         "without the bias of clipping",
-        "arithmetic exact",
     ):
         assert words in text
     assert max(map(len, lines)) <= 120

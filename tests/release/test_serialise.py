@@ -1,5 +1,3 @@
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
@@ -81,22 +79,3 @@ def test_unknown_names_are_refused():
             {"type": "tangent-laplace", "sigma": 1.0, "options": ["ball"]}, ball
         )
     assert np.isfinite(ball.radius)
-
-
-@dataclass
-class Allows:
-    """What an allowance is computed of."""
-
-    numerical_delta: float | None
-    steps: int = 1
-
-
-def test_the_allowance_is_of_every_answer_and_its_draw():
-    assert _serialise.allowance(Allows(1e-12, 3), Allows(2e-12), False) == pytest.approx(
-        9e-12, rel=1e-9, abs=0.0
-    )
-    assert _serialise.allowance(Allows(1e-12, 3), Allows(None), True) == pytest.approx(
-        3e-12, abs=0.0
-    )
-    assert _serialise.allowance(Allows(None), Allows(0.0), True) is None
-    assert _serialise.allowance(Allows(0.0), Allows(None), False) is None

@@ -237,7 +237,7 @@ def test_the_value_is_that_of_the_integers():
     release = release_of()
     assert failed(release) == set()
     (check,) = (check for check in verify(release).checks if check.name == "arithmetic")
-    assert check.detail.endswith(f"on the grid 2^-{release.grid}; numerical delta 0.0")
+    assert check.detail.endswith(f"on the grid 2^-{release.grid}")
     last = release.rounded[-1]
     near = (*release.rounded[:-1], last + 2**12)  # more than rounding of the value
     assert failed(replace(release, rounded=near)) == {"arithmetic"}
@@ -249,16 +249,11 @@ def test_the_value_is_that_of_the_integers():
     assert "mechanism" in failed(replace(release, mechanism=restricted))
 
 
-def test_exact_arithmetic_is_not_claimed_without_integers():
+def test_no_release_is_without_integers():
     document = document_of()
-    assert document["numerical_delta"] == 0.0
-    bare = {key: value for key, value in document.items() if key not in {"grid", "rounded"}}
-    with pytest.raises(InvalidParameterError, match="numerical_delta"):
-        Release.from_json(json.dumps(bare))
     for key in ("grid", "rounded"):
         with pytest.raises(InvalidParameterError):
             Release.from_json(json.dumps({k: v for k, v in document.items() if k != key}))
-    # Without the claim a flat mean needs the tolerance of sums in float64.
     flat = json.loads(
         private_statistic(
             FrechetMean(), [[0.1, 0.2]], Ball(Euclidean(2), [0.0, 0.0], 1.0), PureDP(1.0)
@@ -266,8 +261,6 @@ def test_exact_arithmetic_is_not_claimed_without_integers():
     )
     assert flat["tol"] == 0.0
     assert failed(Release.from_json(json.dumps(flat))) == set()
-    flat["numerical_delta"] = None
-    assert failed(Release.from_json(json.dumps(flat))) == {"arithmetic"}
 
 
 STORED = sorted((Path(__file__).resolve().parents[1] / "data" / "release-2").glob("*.json"))
@@ -277,7 +270,6 @@ STORED = sorted((Path(__file__).resolve().parents[1] / "data" / "release-2").glo
 def test_what_another_processor_has_released_verifies(path):
     """About centres of condition 1e12 it makes other points of the same integers."""
     release = Release.from_json(path.read_text())
-    assert release.numerical_delta == 0.0
     assert failed(release) == set()
     away = (1.0 + 1e-11 + 8.0 * release.ball.rounding) * release.value
     assert "arithmetic" in failed(replace(release, value=away))
@@ -338,9 +330,9 @@ def test_a_grid_that_is_not_that_of_the_scale_does_not_verify():
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_values_that_are_not_finite_do_not_verify(number):
-    made = release_of(Euclidean(2), GDP(1.0), arithmetic="float64", project=False)
+    made = release_of(Euclidean(2), GDP(1.0), project=False)
     assert failed(made) == set()
-    assert "value" in failed(replace(made, value=np.full(2, number)))
+    assert failed(replace(made, value=np.full(2, number)))
 
 
 def test_centres_beyond_float64_fail():
@@ -385,7 +377,7 @@ def documents(folder):
     mean = private_mean(ROWS, PLANE, GDP(1.0))
     texts = {
         "mean": mean,
-        "float64": private_mean(ROWS, PLANE, GDP(1.0), arithmetic="float64", project=False),
+        "free": private_mean(ROWS, PLANE, GDP(1.0), project=False),
         "curved": release_of(),
         "options": release_of(mechanism="tangent-laplace"),
         "people": private_mean(

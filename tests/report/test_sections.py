@@ -47,9 +47,6 @@ def test_a_release_that_verifies_is_good_and_all_others_are_not(release):
 
 
 def test_warnings_are_shown(release):
-    double = private_mean(ROWS, BALL, GDP(1.0), arithmetic="float64")
-    assert "in full precision" in verdict_of(double)
-    assert "in full precision" not in verdict_of(release)
     shrunk = private_mean(np.zeros((50, 4)), Ball(Euclidean(4), np.zeros(4), 1.0), GDP(1.0))
     assert "biased" in verdict_of(shrunk.shrink())
     assert "biased" not in verdict_of(release)
@@ -87,9 +84,6 @@ def test_the_guarantee_is_told_in_numbers(release):
     assert 0.99e-6 < norm.cdf(a) - np.exp(float(epsilon)) * norm.cdf(b) <= 1e-6
     assert "whether a record says one thing rather than another" in said
     assert "exact arithmetic" in said
-    double = private_mean(ROWS, BALL, GDP(1.0), arithmetic="float64")
-    said = _sections.guaranteed(double.guarantee, double.neighbours, double)
-    assert "do not publish it in full precision" in said
     hidden = private_mean(ROWS, BALL, GDP(1.0), adjacency="add-remove")
     said = _sections.guaranteed(hidden.guarantee, hidden.neighbours, hidden)
     assert "whether a record is among the data" in said

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from riemdp.statistics import Records, exact_answer
+from riemdp.statistics import Records, answer
 
 
 def moves(question, ball, records, n=2):
@@ -21,7 +21,7 @@ def moves(question, ball, records, n=2):
         chosen = {
             name: np.asarray(getattr(given, name))[rows] for name in ("points", *given.extras)
         }
-        ends.append(exact_answer(question, ball, Records(**chosen), 0.0))
+        ends.append(answer(question, ball, Records(**chosen), 0.0))
     return [
         sum((a - b) ** 2 for a, b in zip(one, two, strict=True))
         for i, one in enumerate(ends)

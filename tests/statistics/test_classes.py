@@ -48,9 +48,14 @@ from riemdp.statistics import (
     ReplacePoint,
     _classes,
     answer,
-    exact_answer,
 )
 from riemdp.testing import check_part
+
+
+def numbers(*given):
+    """An answer in float64."""
+    return np.array(answer(*given), dtype=float)
+
 
 SECONDS = ["none", "scalar", "matrix"]
 BALLS = [
@@ -196,7 +201,7 @@ def test_features_are_no_longer_than_is_said(ball, second):
         statistic = ClassMoments((0, 1, 2), second, sizes)
         reach = statistic.answers(ball).reach
         for i in range(len(records)):
-            found = exact_answer(statistic, ball, records.at(slice(i, i + 1)), 0.0)
+            found = answer(statistic, ball, records.at(slice(i, i + 1)), 0.0)
             assert math.hypot(*map(float, found)) <= reach
 
 
@@ -224,21 +229,19 @@ def test_seen_from_a_released_point_it_moves_no_farther(ball, second, sums):
 def test_sums_are_exact_in_any_order_and_in_chunks(ball, second):
     records = records_of(ball)
     statistic = ClassMoments((0, 1, 2), second)
-    whole = exact_answer(statistic, ball, records, 0.0)
+    whole = answer(statistic, ball, records, 0.0)
     order = np.random.default_rng(1).permutation(len(records))
-    other = exact_answer(statistic, ball, shuffled(records, order), 0.0)
+    other = answer(statistic, ball, shuffled(records, order), 0.0)
     parts = [
         statistic.summarise(ball, statistic.prepare(ball, records.at(rows)))
         for rows in (slice(0, 7), slice(7, None))
     ]
-    chunks = statistic.finish_exactly(ball, statistic.merge(*parts), 0.0)
+    chunks = statistic.finish(ball, statistic.merge(*parts), 0.0)
     if isinstance(ball.manifold, SPDAffineInvariant):  # products of matrices: by position
         for each in (other, chunks):
             assert max(abs(a - b) for a, b in zip(whole, each, strict=True)) < 1e-9
     else:
         assert whole == other == chunks
-    by_hand = statistic.finish(ball, statistic.merge(*parts), 0.0)
-    np.testing.assert_allclose(by_hand, [float(x) for x in chunks])
 
 
 @pytest.mark.parametrize("labels", [(0, 1, 2), ("left hand, closed", "1", "\N{SNOWMAN}")])
@@ -254,7 +257,7 @@ def test_parts_are_the_moments_of_classes(ball, labels):
     sizes = tuple(counts.tolist())
     for second, public in itertools.product(SECONDS, ((), sizes)):
         statistic = ClassMoments(labels, second, public)
-        found = statistic.present(ball, answer(statistic, ball, named, 0.0), float)
+        found = statistic.present(ball, numbers(statistic, ball, named, 0.0), float)
         assert found.classes == labels
         np.testing.assert_allclose(found.coordinates, expected, atol=1e-9 * ball.reach)
         np.testing.assert_allclose(found.shares, counts / len(codes), atol=1e-9)
@@ -284,7 +287,7 @@ def test_noise_is_as_large_as_is_said(second, public):
     records = records_of(ball, n=3000)
     sizes = tuple(np.bincount(records.labels).tolist()) if public else ()
     statistic = ClassMoments((0, 1, 2), second, sizes)
-    exact, rng = answer(statistic, ball, records, 0.0), np.random.default_rng(0)
+    exact, rng = numbers(statistic, ball, records, 0.0), np.random.default_rng(0)
     sd = 0.004
     found = [
         statistic.present(ball, exact + sd * rng.normal(size=exact.shape), lambda: sd)
@@ -325,7 +328,7 @@ def test_means_of_a_small_class_are_not_shortened(sizes):
     labels = np.repeat([0, 1], [60, 1940])
     points = np.where(labels[:, None] == 0, [0.8, 0.0], [-0.2, 0.1])
     statistic = ClassMoments((0, 1), "matrix", sizes)
-    exact = answer(statistic, PLANE, Records(points, labels=labels), 0.0)
+    exact = numbers(statistic, PLANE, Records(points, labels=labels), 0.0)
     noise = rng.normal(size=(300, len(exact)))
     found = [statistic.present(PLANE, exact + 1e-3 * each, lambda: 1e-3) for each in noise]
     means = np.array([each.coordinates[0] for each in found])
@@ -338,7 +341,7 @@ def test_an_empty_class_has_a_mean_and_nothing_breaks():
     for second in SECONDS:
         statistic = ClassMoments(("a", "b"), second)
         records = Records(np.full((5, 2), 0.5), labels=["a"] * 5)
-        found = statistic.present(PLANE, answer(statistic, PLANE, records, 0.0), float)
+        found = statistic.present(PLANE, numbers(statistic, PLANE, records, 0.0), float)
         np.testing.assert_allclose(found.coordinates[1], 0.0)
         np.testing.assert_allclose(found.shares, [1.0, 0.0], atol=1e-10)
 
@@ -348,7 +351,7 @@ def test_records_far_away_count_as_their_ends():
     near = Records(np.array([[1.0, 0.0], [0.0, -1.0]]), labels=[0, 1])
     for second in SECONDS:
         statistic = ClassMoments((0, 1), second)
-        gap = answer(statistic, PLANE, far, 0.0) - answer(statistic, PLANE, near, 0.0)
+        gap = numbers(statistic, PLANE, far, 0.0) - numbers(statistic, PLANE, near, 0.0)
         assert np.abs(gap).max() < 1e-11
 
 
@@ -552,7 +555,6 @@ def test_releases(budget, second, wrap):
     account = Accountant(budget)
     release = private_statistic(statistic, named, ball, budget, accountant=account)
     assert release.proven
-    assert release.numerical_delta == 0.0
     assert len(account.ledger) == 1
     value = release.value
     assert value.means.shape == (3, *ball.manifold.point_shape)

@@ -46,7 +46,7 @@ from riemdp.statistics import (
     RefinedMean,
     TangentRegression,
     Variance,
-    exact_answer,
+    answer,
 )
 from riemdp.testing import check_part
 
@@ -102,7 +102,7 @@ def candidates(statistic, ball, place):
 
 def added(question, ball, records):
     each = [records.at(slice(i, i + 1)) for i in range(len(records))]
-    return [exact_answer(question, ball, one, 0.0) for one in each]
+    return [answer(question, ball, one, 0.0) for one in each]
 
 
 def longest(vectors):
@@ -156,7 +156,7 @@ def walked(form, ball, records, noise, change=lambda sums, step: sums, **kept):
     point = form.begin(ball, lambda: noise)
     for step in range(form.steps):
         question = form.ask(ball, point, step)
-        found = exact_answer(question, ball, Prepared(ball, records, **kept), 0.0)
+        found = answer(question, ball, Prepared(ball, records, **kept), 0.0)
         sums = np.array([float(x) for x in found])
         point = form.move(ball, point, change(sums, step), step)
     return form.value_at(ball, point)
@@ -167,7 +167,7 @@ def walked(form, ball, records, noise, change=lambda sums, step: sums, **kept):
 def test_without_noise_values_are_those_of_a_public_number(statistic, ball):
     form, records = statistic.counted(ball), spread_out(statistic, ball)
     found = walked(form, ball, records, 0.0)
-    wanted = walked(statistic.in_integers(), ball, records, 0.0)
+    wanted = walked(statistic, ball, records, 0.0)
     if isinstance(form, CountedRecentred):
         assert found[-1] == pytest.approx(40.0, rel=1e-12)
         found = found[:-1]
@@ -184,11 +184,11 @@ def test_the_length_of_noise_follows_the_number_that_was_released():
     place = form.move(ball, form.begin(ball, lambda: sd * math.sqrt(dim + 1.5)), zeros(form), 0)
     assert place.number == 1.0  # of no noise, and no records
     question = form.ask(ball, form.start(ball), 0)
-    sums = np.array([float(x) for x in exact_answer(question, ball, records, 0.0)])
+    sums = np.array([float(x) for x in answer(question, ball, records, 0.0)])
     place = form.move(ball, form.begin(ball, lambda: sd * math.sqrt(dim + 1.5)), sums, 0)
     assert place.number == pytest.approx(40.0)
-    inner = statistic.in_integers()
-    mean = exact_answer(inner.ask(ball, inner.start(ball), 0), ball, records, 0.0)
+    inner = statistic
+    mean = answer(inner.ask(ball, inner.start(ball), 0), ball, records, 0.0)
     there = inner.begin(ball, lambda: in_a_mean * part)
     wanted = inner.move(ball, there, np.array([float(x) for x in mean]), 0)
     assert place.inner.unit == pytest.approx(wanted.unit, rel=1e-10)
@@ -219,7 +219,7 @@ def test_a_record_adds_the_same_wherever_it_stands(statistic, ball):
         for rows in (slice(0, 5), slice(None), slice(None, None, -1)):
             kept = Prepared(ball, records.at(rows), one_by_one=True)
             wanted = tuple(map(sum, zip(*alone[rows], strict=True)))
-            assert exact_answer(question, ball, kept, 0.0) == wanted
+            assert answer(question, ball, kept, 0.0) == wanted
 
 
 RELEASES = {
@@ -275,7 +275,7 @@ def simulated(statistic, ball, records, sd, draws):
     for _ in range(draws):
         point = form.begin(ball, lambda: length)
         for step in range(form.steps):
-            exact = exact_answer(form.ask(ball, point, step), ball, data, 0.0)
+            exact = answer(form.ask(ball, point, step), ball, data, 0.0)
             noise = sd * rng.normal(size=len(exact))
             point = form.move(ball, point, np.array([float(x) for x in exact]) + noise, step)
         yield form.value_at(ball, point)
@@ -359,7 +359,6 @@ def test_parameters():
         assert decode(encode(form), "statistic") == form
         assert form.counted(ball) is form
         assert form.proofs()[form.name] == "docs/proofs/neighbours.md"
-    assert CountedSteps(GeometricMedian(), 1.0).statistic.arithmetic == "exact"
 
 
 def test_vectors_are_scaled_down_to_the_weight_of_their_answer():

@@ -41,7 +41,7 @@ from riemdp.statistics import (
     Records,
     SumStatistic,
     TangentRegression,
-    exact_answer,
+    answer,
 )
 from riemdp.statistics._sums import count_weight
 from riemdp.testing import check_part, part_checks
@@ -103,7 +103,7 @@ def unit_vectors(ball, rng):
 def features_of(form, ball, records):
     """What each record adds, exactly."""
     kept = [records.at(slice(i, i + 1)) for i in range(len(records))]
-    return [exact_answer(form, ball, one, 0.0) for one in kept]
+    return [answer(form, ball, one, 0.0) for one in kept]
 
 
 def longest(vectors):
@@ -243,8 +243,8 @@ def test_without_noise_parts_are_those_of_a_public_number(statistic, ball):
     rng = np.random.default_rng(3)
     points = ball.point(0.5 * min(ball.reach, 3.0) * rng.uniform(-1, 1, (n, ball.manifold.dim)))
     records = Records(points, **extras(statistic, n))
-    sums = np.array([float(x) for x in exact_answer(form, ball, records, 0.0)])
-    means = np.array([float(x) for x in exact_answer(statistic, ball, records, 0.0)])
+    sums = np.array([float(x) for x in answer(form, ball, records, 0.0)])
+    means = np.array([float(x) for x in answer(statistic, ball, records, 0.0)])
     found = form.present(ball, form.move(ball, form.start(ball), sums, 0), lambda: 0.0)
     wanted = statistic.present(ball, means, lambda: 0.0)
     assert found.count == pytest.approx(n, rel=1e-9)
@@ -259,7 +259,7 @@ def test_no_records_and_fewer_than_none(statistic):
     ball = BALLS[1]
     form = statistic.counted(ball)
     nobody = Records(np.zeros((0, 3)), **extras(statistic, 0))
-    empty = exact_answer(form, ball, Prepared(ball, nobody, one_by_one=True), 0.0)
+    empty = answer(form, ball, Prepared(ball, nobody, one_by_one=True), 0.0)
     assert empty == (0,) * form.answers(ball).manifold.dim
     noise = np.full(len(empty), -0.3)
     found = form.present(ball, noise, lambda: 1.0)
@@ -271,7 +271,7 @@ def test_no_records_and_fewer_than_none(statistic):
 def test_the_number_is_that_of_the_integers_and_divides_from_one_on():
     ball = BALLS[0]
     form = CountedSum(Moments(), 0.7)
-    exact = exact_answer(form, ball, Records([[0.4], [0.9], [0.1]]), 0.0)
+    exact = answer(form, ball, Records([[0.4], [0.9], [0.1]]), 0.0)
     sums = np.array([float(x) for x in exact])
     assert abs(form.released_count(ball, [sums]) - 3.0) < 1e-14  # of the grid, to the last bits
     few = sums.copy()
@@ -286,7 +286,7 @@ def test_the_number_is_that_of_the_integers_and_divides_from_one_on():
 
 def draws_of(form, ball, records, sd, *, seed, size=1500):
     """Parts of many draws with noise of that standard deviation, in units of the form."""
-    exact = np.array([float(x) for x in exact_answer(form, ball, records, 0.0)])
+    exact = np.array([float(x) for x in answer(form, ball, records, 0.0)])
     rng = np.random.default_rng(seed)
     noise = sd * rng.normal(size=(size, len(exact)))
     return [form.present(ball, exact + each, lambda: sd) for each in noise]
@@ -338,7 +338,7 @@ def test_expected_noise_is_that_of_features_at_the_boundary(statistic):
     form = statistic.counted(ball)
     labels = {"labels": np.zeros(n, dtype=int)} if statistic.takes else {}
     records = Records(ball.point(rows), **labels)
-    exact = np.array([float(x) for x in exact_answer(form, ball, records, 0.0)])
+    exact = np.array([float(x) for x in answer(form, ball, records, 0.0)])
     rng = np.random.default_rng(8)
     noisy = exact + sd * rng.normal(size=(4000, len(exact)))
     size = statistic.size(form.dim(ball))

@@ -39,20 +39,19 @@ def passed(mean, ball, records, tol):
 def test_means_are_those_of_all_records_together(space):
     ball = Ball(space, space.origin, 0.6)
     records = ball.point(0.2 * np.random.default_rng(0).normal(size=(30, space.dim)))
-    mean = FrechetMean().exactly(ball)
+    mean = FrechetMean()
     tol = mean.tolerance(ball, mean.replace_one(ball, 30, "distance"))
     asked, partial = passed(mean, ball, records, tol)
-    found = asked.finish_exactly(ball, partial, tol)
-    whole = mean.finish_exactly(ball, Prepared(ball, records).summary(mean), tol)
+    found = asked.finish(ball, partial, tol)
+    whole = mean.finish(ball, Prepared(ball, records).summary(mean), tol)
     rest = [float(x - y) for x, y in zip(found, whole, strict=True)]
     assert 0.0 < np.linalg.norm(rest) <= 3.0 * tol
     several = [
-        FrechetMean().exactly(own).passes(own, tol / len(space.balls(ball)) ** 0.5)
-        for own in space.balls(ball)
+        FrechetMean().passes(own, tol / len(space.balls(ball)) ** 0.5) for own in space.balls(ball)
     ]
     assert mean.passes(ball, tol) == max(several) > min(several) - 1
     with pytest.raises(ConvergenceError):
-        asked.finish_exactly(ball, partial, 1e-18)
+        asked.finish(ball, partial, 1e-18)
 
 
 def test_factors_share_the_tolerance():
@@ -60,14 +59,14 @@ def test_factors_share_the_tolerance():
     space = Power(Hyperbolic(2), 4)
     ball = Ball(space, space.origin, 0.6)
     one = 0.05 * np.random.default_rng(0).normal(size=(30, 2))
-    first = FrechetMean().exactly(ball).in_passes(ball, 1e-10)  # which looks from the centre
+    first = FrechetMean().in_passes(ball, 1e-10)  # which looks from the centre
     last = replace(first, number=first.left - 1)
     partial = Prepared(ball, ball.point(np.tile(one, 4))).summary(last)
     bound = float(np.linalg.norm(one.mean(axis=0)))  # of each; about the centre a norm of averages
-    assert len(last.finish_exactly(ball, partial, 2.001 * bound)) == 8
+    assert len(last.finish(ball, partial, 2.001 * bound)) == 8
     for tol in (1.999 * bound, 1.001 * bound):
         with pytest.raises(ConvergenceError):
-            last.finish_exactly(ball, partial, tol)
+            last.finish(ball, partial, tol)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_factors_share_the_tolerance():
 def test_parts_are_added_in_any_order(space):
     ball = Ball(space, space.origin, 0.6)
     records = ball.point(0.2 * np.random.default_rng(0).normal(size=(30, space.dim)))
-    first = FrechetMean().exactly(ball).in_passes(ball, 1e-10)
+    first = FrechetMean().in_passes(ball, 1e-10)
     whole = Prepared(ball, records).summary(first)
     parts = [Prepared(ball, records[rows]).summary(first) for rows in ([*range(9, 30)], range(9))]
     assert first.merge(*parts) == whole == first.merge(*parts[::-1])
@@ -87,11 +86,11 @@ def test_parts_are_added_in_any_order(space):
         asked = asked.after(ball, Prepared(ball, records).summary(asked))
     for rows in (records, records[::-1]):
         parts = [Prepared(ball, some).summary(asked) for some in np.split(rows, [9])]
-        found.append(asked.finish_exactly(ball, asked.merge(*parts), 1e-10))
+        found.append(asked.finish(ball, asked.merge(*parts), 1e-10))
     assert found[0] == found[1]
 
 
 def test_a_factor_of_which_nothing_is_proved_is_enough_to_refuse():
     space = Product(Sphere(2), Grassmann(2, 4))
     ball = Ball(space, space.origin, 0.3)
-    assert FrechetMean().exactly(ball).passes(ball, 1e-9) is None
+    assert FrechetMean().passes(ball, 1e-9) is None

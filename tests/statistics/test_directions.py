@@ -12,7 +12,7 @@ import scipy.stats
 from riemdp import Ball, InvalidParameterError, Sphere
 from riemdp._part_document import decode, encode, from_text
 from riemdp.manifolds import unvecd
-from riemdp.statistics import DirectionalMoments, Records, _directions, exact_answer
+from riemdp.statistics import DirectionalMoments, Records, _directions, answer
 from riemdp.statistics._half_vectors import half_vectors
 from riemdp.statistics._seen import view_from_centre
 
@@ -96,7 +96,7 @@ def test_data_sets_move_by_that_over_n(order):
     worst = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     for n in (1, 4, 7):
         rows = [np.concatenate([others[: n - 1], end[None]]) for end in worst]
-        ends = [exact_answer(statistic, ball, each, 0.0) for each in rows]
+        ends = [answer(statistic, ball, each, 0.0) for each in rows]
         moves = [math.dist(ends[0], other) for other in ends[1:]]
         stated = statistic.replace_one(ball, n, "distance")
         assert max(moves) <= stated * (1.0 + 1e-15)
@@ -119,7 +119,7 @@ def test_sensitivities_are_those_of_the_note():
 def test_axes_have_no_sign():
     points, statistic = directions(30, 4), DirectionalMoments(2)
     signs = np.where(np.arange(30) % 2, -1.0, 1.0)[:, None]
-    assert exact_answer(statistic, whole(4), points, 0.0) == exact_answer(
+    assert answer(statistic, whole(4), points, 0.0) == answer(
         statistic, whole(4), signs * points, 0.0
     )
 
@@ -223,7 +223,7 @@ def test_parts_of_both_are_in_one_release():
     points = directions(400, 3) * [1.0, 2.0, 5.0]
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     scatter = points.T @ points / 400
-    exact = exact_answer(DirectionalMoments((1, 2)), whole(3), points, 0.0)
+    exact = answer(DirectionalMoments((1, 2)), whole(3), points, 0.0)
     found = parts_of((1, 2), [float(x) for x in exact], 0.001)
     assert np.allclose(found["scatter"], scatter, atol=1e-9)
     assert np.allclose(found["resultant"], points.mean(axis=0), atol=1e-9)

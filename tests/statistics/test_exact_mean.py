@@ -8,19 +8,19 @@ import pytest
 
 from riemdp import (
     GDP,
+    Accountant,
     Ball,
     Euclidean,
     Hyperbolic,
-    Release,
+    Records,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     private_statistic,
-    verify,
 )
 from riemdp._errors import UnsupportedError
 from riemdp.manifolds import clip_norm
-from riemdp.statistics import FrechetMean, Summary, TangentMean, answer, exact_answer
+from riemdp.statistics import FrechetMean, TangentMean, WeightedFrechetMean, answer
 from riemdp.statistics._exact_mean import grid_of, shortened
 from riemdp.statistics._solver_of_space import mean_solver
 
@@ -44,8 +44,7 @@ def records(ball, n, spread=1.5, seed=0):
 
 
 def exact(statistic, ball, data):
-    found = statistic.exactly(ball)
-    return exact_answer(found, ball, data, found.tolerance(ball, 1e-3))
+    return answer(statistic, ball, data, statistic.tolerance(ball, 1e-3))
 
 
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
@@ -56,24 +55,23 @@ def test_against_rational_arithmetic(statistic, ball):
     wanted = [sum(column) * unit / 57 for column in zip(*rows, strict=True)]
     assert exact(statistic, ball, data) == tuple(wanted)
     # and near the float64 mean: 2^-40 of the radius for the margin and for each rounding
-    gap = np.array(wanted, dtype=float) - answer(statistic, ball, data, 1e-9)
-    assert np.abs(gap).max() <= 2.0**-38 * ball.radius
-    assert statistic.exactly(ball).tolerance(ball, 1e-3) == 0.0
-    assert statistic.exactly(ball).rounding(ball) == 0.0
+    plain = clip_norm(ball.coordinates(data), ball.radius).mean(axis=0)
+    assert np.abs(np.array(wanted, dtype=float) - plain).max() <= 2.0**-38 * ball.radius
+    assert statistic.tolerance(ball, 1e-3) == 0.0
+    assert statistic.rounding(ball) == 0.0
 
 
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
 def test_order_and_chunks_do_not_count(statistic, ball):
     data = records(ball, 301)
-    found = statistic.exactly(ball)
     whole = exact(statistic, ball, data)
     assert exact(statistic, ball, data[np.random.default_rng(1).permutation(301)]) == whole
     for cuts in ([1], [100, 101], range(1, 301)):
-        parts = [found.summarise(ball, chunk) for chunk in np.split(data, list(cuts))]
+        parts = [statistic.summarise(ball, chunk) for chunk in np.split(data, list(cuts))]
         total = parts[0]
         for part in parts[1:]:
-            total = found.merge(total, part)
-        assert found.finish_exactly(ball, total, 0.0) == whole
+            total = statistic.merge(total, part)
+        assert statistic.finish(ball, total, 0.0) == whole
     # a plain sum is not so: the control
     sums = {tuple(np.cumsum(rows, axis=0)[-1]) for rows in _orders(ball.coordinates(data))}
     assert len(sums) > 1
@@ -101,10 +99,10 @@ def test_records_lie_in_the_ball_as_real_numbers(dim, radius):
     rows = np.concatenate([rows, extreme])
     found = shortened(ball, rows)
     assert all(square(row) <= Fraction(radius) ** 2 for row in found.tolist())
-    one = FrechetMean().exactly(ball).summarise(ball, rows[:1])
+    one = FrechetMean().summarise(ball, rows[:1])
     assert one.count == 1
     for row in rows:
-        total = FrechetMean().exactly(ball).summarise(ball, row[None]).total
+        total = FrechetMean().summarise(ball, row[None]).total
         assert square(total) <= (Fraction(radius) * Fraction(2) ** grid_of(ball)) ** 2
 
 
@@ -136,53 +134,25 @@ def test_sensitivity_is_never_exceeded(n):
 def test_many_records_do_not_overflow():
     ball = Ball(Euclidean(1), [0.0], 1.0 - 2.0**-53)  # 41 bits, the most
     n = 2**22 + 3
-    total = FrechetMean().exactly(ball).summarise(ball, np.ones((n, 1)))
-    one = FrechetMean().exactly(ball).summarise(ball, np.ones((1, 1)))
+    total = FrechetMean().summarise(ball, np.ones((n, 1)))
+    one = FrechetMean().summarise(ball, np.ones((1, 1)))
     assert total.total[0] == n * one.total[0] > 2**62
     assert total.count == n
 
 
-def test_only_where_it_is_proved():
-    assert FrechetMean().numerical_delta is None
-    assert FrechetMean().exactly(FLAT[0]).numerical_delta == 0.0
-    assert FrechetMean().exactly(FLAT[0]) == FrechetMean()  # the same statistic
-    assert FrechetMean().arithmetic == "float64"
-    with pytest.raises(TypeError):
-        FrechetMean(arithmetic="exact")
-    product = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
-    with pytest.raises(UnsupportedError, match="no exact arithmetic"):
-        _Other().exactly(product)
-    nearly = type("Nearly", (_Other,), {"name": "nearly", "numerical_delta": 1e-9})()
-    with pytest.raises(UnsupportedError, match="no exact arithmetic"):
-        nearly.exactly(product)
-    wholly = type("Wholly", (_Other,), {"name": "wholly", "numerical_delta": 0.0})()
-    assert wholly.exactly(product) is wholly
-
-
-def test_a_mean_that_is_exact_on_one_space_does_not_claim_it_on_another(monkeypatch):
+def test_where_no_exact_way_is_known_nothing_is_released(monkeypatch):
     matrices = Ball(SPDAffineInvariant(2), np.eye(2), 0.5)
+    account = Accountant(GDP(5.0))
     monkeypatch.setattr(type(mean_solver(matrices.manifold)), "exact", lambda *_: None)
-    carried = FrechetMean().exactly(FLAT[0])
-    with pytest.raises(UnsupportedError, match="no exact arithmetic"):
-        carried.tolerance(matrices, 1e-3)
-    for arithmetic in ("exact", "float64"):
-        data = matrices.center[None]
-        release = private_statistic(carried, data, matrices, GDP(1.0), arithmetic=arithmetic)
-        assert release.numerical_delta is None
-        assert release.tol > 0.0
-        assert verify(Release.from_json(release.to_json())).passed
-
-
-class _Other(Summary):
-    """A statistic that says nothing of arithmetic."""
-
-    name = "other"
-
-    def replace_one(self, ball, n, metric):
-        return 1.0
-
-    def finish(self, ball, partial, tol):
-        return np.zeros(ball.manifold.dim)
+    with pytest.raises(UnsupportedError, match=r"no exact arithmetic is known of the frechet-mean"):
+        FrechetMean().tolerance(matrices, 1e-3)
+    for statistic in (FrechetMean(), WeightedFrechetMean(1.0)):
+        records = Records(matrices.center[None], **{name: [1.0] for name in statistic.takes})
+        with pytest.raises(UnsupportedError, match="no exact arithmetic is known"):
+            private_statistic(statistic, records, matrices, GDP(1.0), accountant=account)
+    assert account.remaining == GDP(5.0)
+    # negative control: the tangent mean is a sum of integers
+    private_statistic(TangentMean(), matrices.center[None], matrices, GDP(1.0))
 
 
 @pytest.mark.parametrize("ball", FLAT, ids=str)

@@ -49,7 +49,7 @@ def test_caps_that_nearly_fill_the_hemisphere_are_refused():
         FrechetMean().replace_one(ball_of(Sphere(2), 1.57), 10, "distance")
     with pytest.raises(riemdp.UnsupportedBallError, match="cannot be certified"):
         FrechetMean().tolerance(ball_of(SPDAffineInvariant(3), 40.0), 0.1)
-    assert TangentMean().tolerance(ball_of(SPDAffineInvariant(3), 40.0), 0.1) > 0.0
+    assert TangentMean().tolerance(ball_of(SPDAffineInvariant(3), 40.0), 0.1) == 0.0
 
 
 @pytest.mark.parametrize("mean", [FrechetMean(), TangentMean()], ids=lambda mean: mean.name)

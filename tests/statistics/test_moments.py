@@ -23,6 +23,12 @@ from riemdp.statistics._moments import FREE_MATRIX, nonnegative
 from riemdp.statistics._seen import View
 from riemdp.testing import check_part
 
+
+def numbers(*given):
+    """An answer in float64."""
+    return np.array(answer(*given), dtype=float)
+
+
 BALLS = [
     Ball(Euclidean(3), [1.0, 0.0, -1.0], 4.0),
     Ball(Sphere(2), [0.0, 0.6, 0.8], 1.4),
@@ -43,7 +49,7 @@ def test_parts_are_the_moments_of_clipped_coordinates(ball):
     mean, square = rows.mean(axis=0), rows.T @ rows / len(rows)
     for second in ("scalar", "matrix"):
         statistic = Moments(second)
-        found = statistic.present(ball, answer(statistic, ball, points, 0.0), float)
+        found = statistic.present(ball, numbers(statistic, ball, points, 0.0), float)
         np.testing.assert_allclose(found.coordinates, mean, atol=1e-8)
         np.testing.assert_allclose(found.mean, ball.point(mean), atol=1e-8)
         wanted = square if second == "matrix" else np.trace(square)
@@ -58,7 +64,7 @@ def test_parts_are_the_moments_of_clipped_coordinates(ball):
 def test_what_the_noise_of_the_mean_adds_is_taken_off(second):
     """The variance is centred: the square of a noisy mean is too large by that of its noise."""
     ball, statistic = Ball(Euclidean(2), [0.0, 0.0], 1.0), Moments(second)
-    exact = answer(statistic, ball, points_of(ball), 0.0)
+    exact = numbers(statistic, ball, points_of(ball), 0.0)
     noise = 0.01 * np.random.default_rng(1).normal(size=(2000, len(exact)))
     plain = statistic.present(ball, exact, float).variance
     found = [statistic.present(ball, exact + each, lambda: 0.01).variance for each in noise]

@@ -29,7 +29,7 @@ from riemdp.statistics import (
     TangentMean,
     TangentRegression,
     WeightedMean,
-    exact_answer,
+    answer,
 )
 
 BALLS = {
@@ -79,7 +79,7 @@ def record_of(statistic, ball, numbers):
 def sums(statistic, ball, records):
     """Return what noise is added to, as rational numbers."""
     question = statistic.ask(ball, statistic.start(ball), 0)
-    return exact_answer(question, ball, records, 0.0)
+    return answer(question, ball, records, 0.0)
 
 
 def square(vector):

@@ -43,10 +43,15 @@ from riemdp.statistics import (
     TangentRegression,
     _regression,
     answer,
-    exact_answer,
 )
 from riemdp.statistics._seen import view_from_centre
 from riemdp.testing import check_part
+
+
+def numbers(*given):
+    """An answer in float64."""
+    return np.array(answer(*given), dtype=float)
+
 
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
@@ -101,7 +106,7 @@ def test_no_record_moves_a_sum_farther_than_it_says(ball, sums):
     assert stated <= 2 * Fraction(ball.reach) ** 2 * (1 + Fraction(1, 10**14))
     reach = statistic.answers(ball).reach
     for i in range(len(records)):
-        found = exact_answer(statistic, ball, records.at(slice(i, i + 1)), 0.0)
+        found = answer(statistic, ball, records.at(slice(i, i + 1)), 0.0)
         assert math.hypot(*map(float, found)) <= reach
 
 
@@ -189,7 +194,7 @@ def test_parts_are_the_line_of_least_squares(ball, public):
     records = records_of(ball)
     covariates = np.asarray(records.covariates)
     statistic = TangentRegression(LOW, HIGH, covariates if public else ())
-    found = statistic.present(ball, answer(statistic, ball, records, 0.0), float)
+    found = statistic.present(ball, numbers(statistic, ball, records, 0.0), float)
     seen = ball.coordinates(records.points)
     expected = least_squares(covariates, seen)
     scale = np.array([[100.0], [1.0]]) * ball.reach  # the intercept is far from the records
@@ -209,15 +214,15 @@ def test_parts_are_the_line_of_least_squares(ball, public):
 def test_sums_are_exact_in_any_order_and_in_chunks(ball, public):
     records = records_of(ball)
     statistic = TangentRegression(LOW, HIGH, records.covariates if public else ())
-    whole = exact_answer(statistic, ball, records, 0.0)
+    whole = answer(statistic, ball, records, 0.0)
     order = np.random.default_rng(1).permutation(len(records))
     mixed = Records(records.points[order], covariates=records.covariates[order])
-    other = exact_answer(statistic, ball, mixed, 0.0)
+    other = answer(statistic, ball, mixed, 0.0)
     parts = [
         statistic.summarise(ball, statistic.prepare(ball, records.at(rows)))
         for rows in (slice(0, 7), slice(7, None))
     ]
-    chunks = statistic.finish_exactly(ball, statistic.merge(*parts), 0.0)
+    chunks = statistic.finish(ball, statistic.merge(*parts), 0.0)
     if isinstance(ball.manifold, SPDAffineInvariant):  # products of matrices: by position
         for each in (other, chunks):
             assert max(abs(a - b) for a, b in zip(whole, each, strict=True)) < 1e-9
@@ -231,7 +236,7 @@ def test_noise_is_as_large_as_is_said(public):
     ball = Ball(Euclidean(2), [0.0, 0.0], 2.0)
     records = records_of(ball, n=500)
     statistic = TangentRegression(LOW, HIGH, records.covariates if public else ())
-    exact, rng = answer(statistic, ball, records, 0.0), np.random.default_rng(0)
+    exact, rng = numbers(statistic, ball, records, 0.0), np.random.default_rng(0)
     sd = 0.004
     found = [
         statistic.present(ball, exact + sd * rng.normal(size=exact.shape), lambda: sd)
@@ -269,7 +274,7 @@ def test_a_covariate_that_does_not_vary_has_a_slope_that_is_bounded():
     ball = PLANE
     statistic = TangentRegression(0.0, 2.0)
     records = Records(np.full((9, 2), 0.25), covariates=np.full(9, 1.5))
-    exact = answer(statistic, ball, records, 0.0)
+    exact = numbers(statistic, ball, records, 0.0)
     noise = 2.0 * math.sqrt(0.5 + 4.0 * 0.5**2)  # of the scaled variance, in units of sd
     for sd, least in ((math.nan, 0.01), (0.0, 1e-6), (0.2, 0.2 * noise)):
         found = statistic.present(ball, exact, lambda sd=sd: sd)
@@ -290,7 +295,7 @@ def test_values_outside_the_range_count_as_its_ends():
         statistic = TangentRegression(low, high)
         outside = Records(points, covariates=[-1.7e308, 1.7e308])
         inside = Records(points, covariates=[low, high])
-        one, two = (exact_answer(statistic, PLANE, each, 0.0) for each in (outside, inside))
+        one, two = (answer(statistic, PLANE, each, 0.0) for each in (outside, inside))
         assert one == two
 
 
@@ -364,7 +369,6 @@ def test_releases(budget, public, wrap):
     relation = ReplacePoint() if public else ReplaceOne()
     release = private_statistic(statistic, records, ball, budget, neighbours=relation)
     assert release.proven
-    assert release.numerical_delta == 0.0
     again = Release.from_json(release.to_json())
     assert verify(again).passed
     assert again.statistic == statistic
@@ -445,7 +449,7 @@ def test_slopes_over_a_part_of_the_range_are_not_shortened(spread):
     times = rng.uniform(0.5 - spread, 0.5 + spread, size=20_000)
     points = np.stack([times - 0.5, 0.0 * times], axis=-1)
     statistic = TangentRegression(0.0, 1.0)
-    exact = answer(statistic, PLANE, Records(points, covariates=times), 0.0)
+    exact = numbers(statistic, PLANE, Records(points, covariates=times), 0.0)
     noise = rng.normal(size=(300, len(exact)))
     found = [statistic.present(PLANE, exact + 2e-4 * each, lambda: 2e-4) for each in noise]
     slopes = np.array([each.coefficients[1, 0] for each in found])

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from riemdp import Ball, NotOnManifoldError, Sphere
 from riemdp._errors import UnsupportedManifoldError
 from riemdp._part_document import decode, encode
-from riemdp.statistics import MeanRotation, Records, exact_answer, unit_quaternions
+from riemdp.statistics import MeanRotation, Records, answer, unit_quaternions
 from riemdp.statistics._seen import view_from_centre
 from riemdp.testing import check_part
 
@@ -28,7 +28,7 @@ def rotations(n, seed=0, spread=None):
 
 
 def exact_parts(matrices, sd=1e-6):
-    found = exact_answer(STATISTIC, WHOLE, unit_quaternions(matrices), 0.0)
+    found = answer(STATISTIC, WHOLE, unit_quaternions(matrices), 0.0)
     features = np.array([float(x) for x in found])
     return STATISTIC.parts(view_from_centre(WHOLE), features, sd)
 
@@ -126,7 +126,7 @@ def test_the_mean_turns_with_the_rotations():
 def test_signs_of_quaternions_do_not_count():
     quaternions = unit_quaternions(rotations(20))
     signs = np.where(np.arange(20) % 2, -1.0, 1.0)[:, None]
-    assert exact_answer(STATISTIC, WHOLE, quaternions, 0.0) == exact_answer(
+    assert answer(STATISTIC, WHOLE, quaternions, 0.0) == answer(
         STATISTIC, WHOLE, signs * quaternions, 0.0
     )
 

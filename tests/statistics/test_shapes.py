@@ -11,7 +11,7 @@ import pytest
 from riemdp import Ball, NotOnManifoldError, Sphere
 from riemdp._errors import UnsupportedManifoldError
 from riemdp._part_document import decode, encode
-from riemdp.statistics import ProcrustesMean, Records, exact_answer, preshapes
+from riemdp.statistics import ProcrustesMean, Records, answer, preshapes
 from riemdp.statistics._half_vectors import hermitian_half_vectors, hermitian_of
 from riemdp.statistics._seen import view_from_centre
 from riemdp.statistics._shapes import landmarks
@@ -41,7 +41,7 @@ def whole(k):
 
 
 def exact_parts(points, k, sd=1e-6):
-    found = exact_answer(STATISTIC, whole(k), preshapes(points), 0.0)
+    found = answer(STATISTIC, whole(k), preshapes(points), 0.0)
     features = np.array([float(x) for x in found])
     return STATISTIC.parts(view_from_centre(whole(k)), features, sd)
 

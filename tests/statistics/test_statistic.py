@@ -30,7 +30,6 @@ def test_defaults_claim_nothing():
     silent = Silent()
     assert silent.proofs_on(BALL) == {"Silent": None}
     assert silent.steps == 1
-    assert silent.numerical_delta is None
     assert silent.answers(BALL) == silent.range(BALL)
     assert silent.ask(BALL, BALL.center, 0) is silent
     assert silent.start(BALL) == pytest.approx([0.25])
@@ -40,7 +39,4 @@ def test_defaults_claim_nothing():
     assert silent.tolerance(BALL, 1.0) == 1e-9
     with pytest.raises(riemdp.UnsupportedNeighboursError, match=r"Silent.*replace-one"):
         silent.add_remove(BALL, "distance")
-    assert silent.in_float64() is silent
-    with pytest.raises(riemdp.UnsupportedError, match="no exact arithmetic is known of Silent"):
-        silent.exactly(BALL)
-    assert silent.finish_exactly(BALL, None, 0.0) is None
+    assert silent.finish(BALL, None, 0.0) is None

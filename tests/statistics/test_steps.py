@@ -13,6 +13,12 @@ from riemdp._part_document import decode, encode, from_text
 from riemdp.statistics import GeometricMedian, HuberMean, RefinedMean, answer, frechet_mean
 from riemdp.testing import check_part
 
+
+def numbers(*given):
+    """An answer in float64."""
+    return np.array(answer(*given), dtype=float)
+
+
 BALLS = [
     Ball(Euclidean(2), [1.0, -2.0], 3.0),
     Ball(Sphere(2), [0.0, 0.0, 1.0], 3.0),
@@ -37,7 +43,7 @@ def without_noise(statistic, ball, points):
     for step in range(statistic.steps):
         question = statistic.ask(ball, place, step)
         place = statistic.move(
-            ball, place, answers.point(answer(question, ball, points, 1e-9)), step
+            ball, place, answers.point(numbers(question, ball, points, 1e-9)), step
         )
     return statistic.value_at(ball, place)
 
@@ -96,7 +102,7 @@ def test_a_median_stays_where_a_mean_is_carried_away():
 @pytest.mark.parametrize("statistic", STATISTICS, ids=str)
 def test_extreme_records_have_a_value(statistic, points):
     for ball in (Ball(Sphere(2), [0.0, 0.0, 1.0], 3.1), Ball.whole(Sphere(2))):
-        value = without_noise(statistic.exactly(ball), ball, points)
+        value = without_noise(statistic, ball, points)
         ball.manifold.validate(value)
         assert ball.contains(value)
 
@@ -118,28 +124,22 @@ def test_that_estimate_of_the_noise_is_near_for_gaussian_noise():
 
 @pytest.mark.parametrize("statistic", [*STATISTICS, RefinedMean(1)], ids=str)
 def test_every_answer_moves_by_its_weight_and_no_more(statistic, sums):
-    """In either arithmetic, step by step, seen from where no noise leads."""
+    """Step by step, seen from where no noise leads."""
     ball = BALLS[0]
     points = ball.point([[3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.7, 0.0]])
     stated = Fraction(statistic.replace_one(ball, 2, "coordinates"))
-    exact = statistic.exactly(ball)
-    place, size = exact.start(ball), exact.answers(ball).manifold.dim
+    place, size = statistic.start(ball), statistic.answers(ball).manifold.dim
     for step in range(statistic.steps):
         limit = (stated * Fraction(statistic.answer_weight(step))) ** 2
-        found = max(sums.moves(exact.ask(ball, place, step), ball, points))
+        found = max(sums.moves(statistic.ask(ball, place, step), ball, points))
         assert limit * (1 - Fraction(1, 10**8)) < found <= limit
-        question = statistic.ask(ball, place, step)
-        ends = [answer(question, ball, points[[0, i]], 1e-9) for i in (0, 1)]
-        assert np.linalg.norm(ends[0] - ends[1]) == pytest.approx(math.sqrt(limit), rel=1e-8)
-        place = exact.move(ball, place, np.zeros(size), step)
+        place = statistic.move(ball, place, np.zeros(size), step)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=str)
 def test_exact_sums_rest_on_their_own_proof(statistic):
     for ball in BALLS[:2]:
-        assert set(statistic.proofs_on(ball)) == {statistic.name}
-        exact = statistic.exactly(ball).proofs_on(ball)
-        assert set(exact) == {statistic.name, "exact mean"}
+        assert set(statistic.proofs_on(ball)) == {statistic.name, "exact mean"}
 
 
 def test_documents_and_texts():
@@ -167,4 +167,4 @@ def test_the_checks_of_any_statistic_hold(statistic):
 def test_the_checks_of_any_statistic_hold_on_other_spaces(statistic, ball):
     check_part(statistic, ball=ball)
     if not isinstance(ball.manifold, SPDAffineInvariant):  # whose products round by position
-        check_part(statistic.exactly(ball), ball=ball)
+        check_part(statistic, ball=ball)

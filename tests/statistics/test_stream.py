@@ -123,7 +123,7 @@ def permuted(records, order):
 def test_integers_are_those_of_the_whole(statistic, ball, counted):
     if counted and (statistic.by_place or isinstance(statistic, DirectVariance)):
         pytest.skip("it is no function of sums")
-    form = (statistic.counted(ball) if counted else statistic).exactly(ball)
+    form = statistic.counted(ball) if counted else statistic
     records = records_of(statistic, ball)
     n = None if counted else N
     order = np.random.default_rng(1).permutation(N)
@@ -184,26 +184,22 @@ def test_floats_that_are_added_depend_on_the_order():
 
 
 @pytest.mark.parametrize(
-    ("statistic", "ball", "exact"),
+    ("statistic", "ball"),
     [
-        (FrechetMean(), CAP, True),
-        (WeightedTangentMean(0.5), PLANE, False),
-        (WeightedFrechetMean(0.5), CAP, True),
-        (PointStatistic(1.0, N, "nowhere", np.mean), PLANE, False),
-        (TangentMean(), CAP, False),
-        (GeometricMedian(2), CAP, False),
+        (FrechetMean(), CAP),
+        (WeightedFrechetMean(0.5), CAP),
+        (PointStatistic(1.0, N, "nowhere", np.mean), PLANE),
     ],
 )
-def test_what_needs_all_records_says_so(statistic, ball, exact):
-    exact = statistic.exactly(ball) if exact else statistic
-    assert not exact.streams(ball)
-    question = exact.ask(ball, exact.start(ball), 0)
+def test_what_needs_all_records_says_so(statistic, ball):
+    assert not statistic.streams(ball)
+    question = statistic.ask(ball, statistic.start(ball), 0)
     with pytest.raises(UnsupportedError, match="all records at once"):
-        Streamed(ball, Chunks([], n=3), exact, 3, keeps_places=True).summary(question)
+        Streamed(ball, Chunks([], n=3), statistic, 3, keeps_places=True).summary(question)
 
 
 def streamed(parts, statistic=None, ball=CAP, n=N, keeps_places=True, **options):
-    statistic = (statistic or TangentMean()).exactly(ball)
+    statistic = statistic or TangentMean()
     chunks = Chunks(parts, n=n, **options)
     return Streamed(ball, chunks, statistic, n, keeps_places=keeps_places).summary(statistic)
 
@@ -213,11 +209,11 @@ def test_the_centre_stands_for_records_that_do_not_come():
     for missing in (1, 5, N - 1):
         points = np.asarray(records.points)[missing:]
         filled = np.concatenate([points, np.repeat(CAP.center[None], missing, axis=0)])
-        whole = Prepared(CAP, filled).summary(TangentMean().exactly(CAP))
+        whole = Prepared(CAP, filled).summary(TangentMean())
         assert streamed([points[:3], points[3:]]) == whole
         assert streamed([points], n=N + 1) != whole
     # seen from a released point the centre is not zero
-    statistic = RefinedMean(2).exactly(CAP)
+    statistic = RefinedMean(2)
     _, second = questions(statistic, CAP)
     chunks = Chunks([np.asarray(records.points)[1:]], n=N)
     found = Streamed(CAP, chunks, statistic, N, keeps_places=True).summary(second)
@@ -425,7 +421,7 @@ def test_no_text_of_a_stream_holds_a_number():
 
 def test_what_is_sent_can_be_pickled_and_holds_no_record():
     records = records_of(RefinedMean(2), CAP)
-    statistic = RefinedMean(2).exactly(CAP)
+    statistic = RefinedMean(2)
     sent = []
 
     def elsewhere(function, tasks):
@@ -452,14 +448,14 @@ def test_threads_may_work_on_chunks():
             cut(records, [3, 5, 9]),
             mapper=lambda function, tasks: pool.map(partial(watched, function), tasks),
         )
-    assert found == Prepared(CAP, records).summary(TangentMean().exactly(CAP))
+    assert found == Prepared(CAP, records).summary(TangentMean())
     assert threading.current_thread().name not in names
 
 
 @pytest.mark.parametrize("sizes", [None, N])
 def test_a_long_part_is_worked_on_some_records_at_a_time(sizes, monkeypatch):
     records, seen = records_of(TangentMean(), CAP), []
-    whole = Prepared(CAP, records).summary(TangentMean().exactly(CAP))
+    whole = Prepared(CAP, records).summary(TangentMean())
 
     class Watched(Prepared):
         def __init__(self, ball, data, *, one_by_one=False):

@@ -19,7 +19,7 @@ from riemdp import (
     Sphere,
     private_mean,
 )
-from riemdp.statistics import CountedMean, Records, TangentMean, WeightedMean, exact_answer
+from riemdp.statistics import CountedMean, Records, TangentMean, WeightedMean, answer
 from riemdp.testing import check_part
 
 BALL = Ball(Euclidean(2), [0.0, 0.0], 2.0)
@@ -42,11 +42,11 @@ def test_weights_of_the_sum_of_weights_are_small(kind):
 
 def test_weights_of_one_are_a_count():
     points = np.random.default_rng(0).uniform(-1.0, 1.0, size=(9, 2))
-    counted = exact_answer(CountedMean(0.7), BALL, points, 0.0)
+    counted = answer(CountedMean(0.7), BALL, points, 0.0)
     records = Records(points, weights=np.ones(9)).validated(BALL.manifold)
-    assert exact_answer(WeightedMean(0.7), BALL, records, 0.0) == counted
+    assert answer(WeightedMean(0.7), BALL, records, 0.0) == counted
     half = Records(points, weights=np.full(9, 0.5)).validated(BALL.manifold)
-    found = exact_answer(WeightedMean(0.7), BALL, half, 0.0)
+    found = answer(WeightedMean(0.7), BALL, half, 0.0)
     np.testing.assert_allclose(
         [float(x) for x in found], [0.5 * float(x) for x in counted], atol=1e-9
     )
@@ -78,7 +78,7 @@ def test_a_record_adds_at_most_what_is_said_and_as_much(ball):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, ball.manifold.dim))
     rows *= ball.reach / np.linalg.norm(rows, axis=-1, keepdims=True)
-    added = [exact_answer(form, ball, Records(ball.point(row[None])), 0.0) for row in rows]
+    added = [answer(form, ball, Records(ball.point(row[None])), 0.0) for row in rows]
     bound = Fraction(form.add_remove(ball, "coordinates"))
     far = max(sum(x * x for x in vector) for vector in added)
     assert (bound * (1 - Fraction(1, 10**6))) ** 2 <= far <= bound**2
@@ -89,7 +89,7 @@ def test_the_count_is_exact_and_divides():
     ball = BALLS[0]
     form = CountedMean(0.7)
     rows = np.tile([0.9, -0.2], (12, 1))
-    sums = np.array([float(x) for x in exact_answer(form, ball, Records(rows), 0.0)])
+    sums = np.array([float(x) for x in answer(form, ball, Records(rows), 0.0)])
     assert form.released_count(ball, [sums]) == pytest.approx(12.0, rel=1e-14)
     np.testing.assert_allclose(form.move(ball, None, sums, 0), rows[0], rtol=1e-10)
     assert form.released_count(ball, [0.0 * sums]) == 0.0

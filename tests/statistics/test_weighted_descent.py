@@ -65,7 +65,7 @@ def descended(mean, ball, chunks, n, tol):
     read = Streamed(ball, chunks, mean, n, keeps_places=True)
     first = read.summary(mean.in_passes(ball, tol))
     last, partial = read.found(mean, tol)
-    return last.finish_exactly(ball, partial, tol), first
+    return last.finish(ball, partial, tol), first
 
 
 def tolerance(mean, ball, n):
@@ -77,11 +77,11 @@ def tolerance(mean, ball, n):
 def test_means_are_those_of_all_records_together(ball, kind):
     weights = weights_of(kind)
     records = Records(ball.point(rows_in(ball)), weights=weights).validated(ball.manifold)
-    mean = WeightedFrechetMean(largest_share(weights)).exactly(ball)
+    mean = WeightedFrechetMean(largest_share(weights))
     tol = tolerance(mean, ball, N)
     assert not mean.streams(ball)
-    assert mean.passes(ball, tol) == FrechetMean().exactly(ball).passes(ball, tol)
-    whole = mean.finish_exactly(ball, Prepared(ball, records).summary(mean), tol)
+    assert mean.passes(ball, tol) == FrechetMean().passes(ball, tol)
+    whole = mean.finish(ball, Prepared(ball, records).summary(mean), tol)
     turned = np.random.default_rng(1).permutation(N)
     shuffled = Records(np.asarray(records.points)[turned], weights=weights[turned])
     cuts = [slice(0, 1), slice(1, 4), slice(4, N)]
@@ -112,7 +112,7 @@ def elsewhere(function, tasks):
 @pytest.mark.parametrize("ball", BALLS[:4], ids=lambda ball: type(ball.manifold).__name__)
 def test_one_record_is_its_own_mean(ball):
     row = rows_in(ball, 1)
-    mean = WeightedFrechetMean(1.0).exactly(ball)
+    mean = WeightedFrechetMean(1.0)
     tol = tolerance(mean, ball, 1)
     given = Chunks([Records(ball.point(row), weights=[0.3])], n=1)
     found, _ = descended(mean, ball, given, 1, tol)
@@ -122,7 +122,7 @@ def test_one_record_is_its_own_mean(ball):
 @pytest.mark.parametrize("ball", BALLS[:4], ids=lambda ball: type(ball.manifold).__name__)
 def test_a_weight_is_a_number_of_records(ball):
     """Exactly: the same rational number at every point, so that all of what follows is the same."""
-    mean = FrechetMean().exactly(ball)
+    mean = FrechetMean()
     exact = mean._exact(ball)
     rows = exact.rows(ball, 0.8 * rows_in(ball, 6))
     descent = mean.in_passes(ball, 1e-8).descent
@@ -152,7 +152,7 @@ def parts_of(seen):
 @pytest.mark.parametrize("ball", [CAP, DISC], ids=["sphere", "hyperbolic"])
 def test_so_it_is_in_the_last_pass(ball):
     """Enclosures of the same numbers, to 2^-90 of them; of others they have nothing in common."""
-    mean = FrechetMean().exactly(ball)
+    mean = FrechetMean()
     descent, rows = mean.in_passes(ball, 1e-8).descent, 0.5 * rows_in(ball, 6)
     whole, point = np.array([1, 3, 2, 1, 1, 5]), np.array([0.1, -0.05])
     one, many, other = (
@@ -175,18 +175,18 @@ def test_the_last_pass_certifies_what_weights_say(ball):
     """About the mean of all records alike it finds that this is not the weighted one."""
     weights = weights_of("mixed")
     points = ball.point(rows_in(ball))
-    alike = FrechetMean().exactly(ball)
+    alike = FrechetMean()
     tol = tolerance(alike, ball, N)
     asked, seen = alike.in_passes(ball, tol), Prepared(ball, points)
     while asked.left > 1:
         asked = asked.after(ball, seen.summary(asked))
-    assert asked.finish_exactly(ball, seen.summary(asked), tol)
-    mean = WeightedFrechetMean(largest_share(weights)).exactly(ball)
+    assert asked.finish(ball, seen.summary(asked), tol)
+    mean = WeightedFrechetMean(largest_share(weights))
     rows, whole = mean._terms(ball, Records(points, weights=weights))
     partial = asked.descent.seen(rows, asked.view, whole, last=True)
     assert partial.count == sum(whole_weights(weights).tolist())
     with pytest.raises(ConvergenceError):
-        asked.finish_exactly(ball, partial, tol)
+        asked.finish(ball, partial, tol)
 
 
 def test_products_with_weights_are_added_exactly():
@@ -218,7 +218,7 @@ def test_no_record_moves_a_streamed_mean_farther_than_its_share(ball):
         weights = rng.uniform(size=n) ** 3 if case < 4 else np.full(n, 0.4)
         weights[0] = 1.0
         rows *= ball.radius * (1.0 - 2.0**-38) / np.linalg.norm(rows, axis=1)[:, None]
-        mean = WeightedFrechetMean(largest_share(weights)).exactly(ball)
+        mean = WeightedFrechetMean(largest_share(weights))
         stated = mean.replace_one(ball, n, "distance")
         tol = mean.tolerance(ball, stated)
         ends = []
@@ -244,7 +244,7 @@ def test_shares_are_those_of_all_chunks_together():
     for kind in (WeightedFrechetMean, WeightedTangentMean):
 
         def read(stated, given=parts, kind=kind, n=N):
-            mean = kind(stated).exactly(CAP)
+            mean = kind(stated)
             Streamed(CAP, Chunks(given, n=n), mean, n, keeps_places=True).check()
             return Streamed(CAP, Chunks(given, n=n), mean, n, keeps_places=True).found(mean, 1e-8)
 

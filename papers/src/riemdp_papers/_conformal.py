@@ -19,7 +19,7 @@ from riemdp import (
 )
 from riemdp.manifolds import Ball, Euclidean, FlatManifold
 from riemdp.noise import resolve_generator
-from riemdp.statistics import public_tolerance
+from riemdp.statistics import FrechetMean
 from riemdp_papers._checks import count, positive
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ class PublishedConformalLaplace:
 def computed_sensitivity(ball: Ball, n: int, least: float = 0.0) -> tuple[float, float]:
     """Sensitivity of the mean as computed, and its tolerance, of which it contains the double."""
     exact = frechet_mean_sensitivity(ball, n)
-    tol = max(public_tolerance(ball, exact), least)
+    tol = max(FrechetMean().tolerance(ball, exact), least)
     return math.nextafter(exact + 2.0 * tol, math.inf), tol
 
 

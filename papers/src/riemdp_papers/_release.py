@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from riemdp import InvalidParameterError
 from riemdp.manifolds import Ball
 from riemdp.noise import is_secure, resolve_generator
-from riemdp.statistics import clipped_frechet_mean
+from riemdp.statistics import FrechetMean, answer
 from riemdp_papers._checks import positive
 from riemdp_papers._conformal import PublishedConformalLaplace, computed_sensitivity
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp_papers._experiment import FloatArray
@@ -128,7 +129,7 @@ def published_mean(
     least = 0.0 if tol is None else positive(tol, "tol")
     sensitivity, used = computed_sensitivity(ball, n, least)
     law = PublishedConformalLaplace(data, ball, epsilon, sensitivity)
-    footpoint = ball.point(clipped_frechet_mean(ball, data, used))
+    footpoint = ball.point(np.array(answer(FrechetMean(), ball, data, used), dtype=float))
     value = law.sample(ball.project(footpoint), generator=source)
     value.flags.writeable = False
     return PublishedMean(

@@ -114,10 +114,6 @@ def mean(
     allow_unproven: Annotated[
         bool, typer.Option(help="Use parts whose claims nobody proved; the release says so.")
     ] = False,
-    arithmetic: Annotated[
-        str,
-        typer.Option(help="exact, or float64, whose low bits tell neighbouring data sets apart."),
-    ] = "exact",
     curvature: options.CurvatureOption = None,
     dim: options.DimOption = None,
     size: options.SizeOption = None,
@@ -274,7 +270,6 @@ def mean(
             accountant=account,
             n=n,
             allow_unproven=allow_unproven,
-            arithmetic=arithmetic,
         )
 
     def contents(mark: str) -> dict[Path, Callable[[IO[bytes]], object]]:

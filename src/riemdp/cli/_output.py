@@ -209,7 +209,7 @@ def print_release(release: Release, unit: str | None = None) -> None:
             ("sensitivity", f"{release.sensitivity:.6g}"),
             ("noise scale", f"{release.sigma:.6g}"),
             *error_fields(lambda: release.expected_distance, release.error_quantile),
-            ("arithmetic", _arithmetic(release)),
+            ("arithmetic", f"exact draw on the grid 2^-{release.grid}"),
             ("randomness", seeded if release.reproducible else "secure generator"),
             *([] if release.anchor is None else [("charge", describe_anchor(release.anchor))]),
             *([("note", release.statistic.caveat)] if release.statistic.caveat else []),
@@ -243,15 +243,6 @@ def _searched(release: Release) -> list[tuple[str, str]]:
     before, steps = release.search.ball.radius, len(release.search.steps)
     found = f"radius {release.ball.radius:.6g} of {before:g}, found in {steps} steps"
     return [("ball", f"{found}; {describe(release.budget)} was left for the mean")]
-
-
-def _arithmetic(release: Release) -> str:
-    """Say what is protected of the bits of a release."""
-    if release.rounded is None:
-        return "float64, whose low bits tell of the data"
-    exact = f"exact draw on the grid 2^-{release.grid}"
-    allowed = release.numerical_delta
-    return exact + ("" if allowed is None else f", numerical delta {allowed:g}")
 
 
 def console(**options: Any) -> Console:

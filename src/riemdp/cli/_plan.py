@@ -82,7 +82,7 @@ def plan(
             people=people,
             adapt=adapt,
         )
-    columns = ["mechanism", "statistic", "arithmetic"]
+    columns = ["mechanism", "statistic"]
     columns += ["sensitivity", "noise scale", "expected error", "95 % quantile"]
     if target_error is not None:
         columns += ["n needed", "budget needed"]
@@ -105,7 +105,7 @@ def plan(
 
 def _cells(row: PlanRow, with_target: bool) -> list[str]:
     numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
-    cells = [row.mechanism, row.summary, row.arithmetic or "-"]
+    cells = [row.mechanism, row.summary]
     cells += ["-" if x is None else f"{x:.6g}" for x in numbers]
     if with_target:
         cells.append("-" if row.required_n is None else str(row.required_n))

@@ -171,7 +171,7 @@ class Quotient(Manifold):
     def _unknown(self, method: str) -> UnsupportedManifoldError:
         return UnsupportedManifoldError(
             f"{self} does not say what coordinates of the cover stand for, so its noise is not "
-            f'drawn exactly; give it {method}, or release with arithmetic="float64"'
+            f"drawn exactly; give it {method}"
         )
 
     def slice_at(self, template: FloatArray) -> Slice:

@@ -20,7 +20,6 @@ from riemdp._errors import (
     NoConversionError,
     NotAttainableError,
     UnsupportedBudgetError,
-    UnsupportedError,
     UnsupportedManifoldError,
 )
 from riemdp.mechanisms._calibration import beyond_float64, enough_noise
@@ -28,7 +27,6 @@ from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.mechanisms._rao import isotropic_gaussian_sigma, laplace_guarantee, laplace_ratio
 from riemdp.noise import has_curve, isotropic_curve
 from riemdp.privacy import (
-    GDP,
     ZCDP,
     ApproxDP,
     PureDP,
@@ -61,9 +59,6 @@ _BEYOND = 1.0 + 1e-12
 _WIDEST = 1e4
 #: How far under its target the logarithm of delta is looked at.
 _DEEPEST = -100.0
-#: Share by which a curve has to miss a budget for a scale to be too small, and the largest scale
-#: that is sure to be computed with.
-_CLEARLY, _LARGEST = 1e-6, 1e280
 _WAY_OUT = (
     "raise the budget, lower the sensitivity (a smaller ball, more data), or use the tangent "
     'mechanisms ("tangent-gaussian", "tangent-laplace"), which have no such limit'
@@ -106,40 +101,6 @@ def least_noise(
             if mechanism.satisfies(sensitivity, budget):
                 return mechanism
     return enough_noise(build, scales[-1], sensitivity, budget)
-
-
-def is_too_little(known: Family, sigma: float, sensitivity: float, budget: Budget) -> bool:
-    """Whether one integral shows that Laplace noise on R^d does not satisfy a budget.
-
-    Then it does so at no smaller scale either, where it tells footpoints apart as those that are
-    farther apart at this one; and at some larger scale it does, by its largest privacy loss. False
-    also where nothing is known.
-    """
-    if not (known.is_flat and has_curve(known, sensitivity) and known.manifold.dim > 1):
-        return False
-    noise = _Noise(known, sensitivity)
-    try:
-        enough = noise.lossless_scale(affordable_epsilon(budget))
-        return sigma < enough < _LARGEST and _falls_short(budget, noise, sigma)
-    except (ConvergenceError, UnsupportedError):
-        return False
-
-
-@functools.singledispatch
-def _falls_short(budget: Budget, noise: _Noise, sigma: float) -> bool:  # noqa: ARG001
-    """Whether the curve shows that a scale is too small, by more than rounding."""
-    return False
-
-
-@_falls_short.register(GDP)
-def _(budget: GDP, noise: _Noise, sigma: float) -> bool:
-    return noise._excess_mu(budget.mu, sigma) > _CLEARLY
-
-
-@_falls_short.register(ApproxDP)
-def _(budget: ApproxDP, noise: _Noise, sigma: float) -> bool:
-    delta = float(noise.curve(sigma).delta_at(budget.epsilon))
-    return delta > budget.delta * (1.0 + _CLEARLY)
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,6 @@ class Mechanism(Part, sort="mechanism"):
     options : mapping of str to callable
         Fields that are functions of the public ball, by name, so that a document need not hold
         them.
-    numerical_delta : float or None
-        Allowance for rounding in draws; None where it is not quantified.
     choices : tuple of str
         Fields that a caller may fix before the calibration, see :meth:`with_options`.
 
@@ -82,7 +80,6 @@ class Mechanism(Part, sort="mechanism"):
     metric: ClassVar[Literal["distance", "coordinates"]] = "distance"
     intrinsic: ClassVar[bool | None] = None
     options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType({})
-    numerical_delta: ClassVar[float | None] = None
     choices: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -203,23 +200,6 @@ class Mechanism(Part, sort="mechanism"):
         Mechanism
         """
         return cls.calibrate(manifold, sensitivity, budget, **options)
-
-    @classmethod
-    def _too_little(
-        cls,
-        ball: Ball,  # noqa: ARG003
-        sensitivity: float,  # noqa: ARG003
-        budget: Budget,  # noqa: ARG003
-        error: float,  # noqa: ARG003
-    ) -> Self | None:
-        """Return the mechanism at a scale that a quick look shows to be too small for a budget.
-
-        Its expected distance in the ball is at least ``error``, which is positive and finite, so
-        that the calibrated one has a larger one: what is compared with something better need not be
-        calibrated. It has too little noise, and is for comparisons alone. None, by default, where
-        nothing is known without calibration, and where the class might not be available.
-        """
-        return None
 
     @classmethod
     def with_options(cls, **options: Any) -> Choice:

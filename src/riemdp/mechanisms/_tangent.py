@@ -11,7 +11,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds import Euclidean, check_manifold
 from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
-from riemdp.mechanisms._isotropic import is_too_little, isotropic_scales, least_noise
+from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.noise import family
@@ -31,13 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Manifold
     from riemdp.noise import Family, Kind
     from riemdp.privacy import Budget, PrivacyCurve
-
-
-#: Scales that are tried for one with a given error or a little more, and the factor beyond it.
-_GUESSES, _LONGER = 4, 1.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,22 +121,6 @@ class LaplaceInTangentSpace(TangentMechanism):
         build = functools.partial(cls, manifold, base=base)  # type: ignore[arg-type]
         scales = isotropic_scales(_noise(manifold), sensitivity, budget)
         return least_noise(build, scales, sensitivity, budget)
-
-    @classmethod
-    def _too_little(
-        cls, ball: Ball, sensitivity: float, budget: Budget, error: float
-    ) -> Self | None:
-        """By one integral at the scale with that error; see :meth:`Mechanism._too_little`."""
-        manifold = ball.manifold
-        sigma = error / manifold.dim
-        for _ in range(_GUESSES):
-            trial = cls(manifold, sigma, **cls.needed(ball))
-            far = trial.expected_distance_in(ball)
-            if error <= far <= error * _LONGER**2:
-                known = _noise(manifold)
-                return trial if is_too_little(known, sigma, sensitivity, budget) else None
-            sigma *= error / far * _LONGER
-        return None
 
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Return that of the Laplace law on R^d; the sensitivity is a norm in the tangent space."""

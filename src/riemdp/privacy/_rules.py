@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import NoConversionError
 from riemdp._lazy import lazy_entries
-from riemdp._part import made_known
 from riemdp.privacy._adjacency import AboutNeighbours, carried, one_adjacency
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ def conversion(given: type | None, to: type) -> Callable[[F], F]:
 
     def fill(function: F) -> F:
         _conversions[given, to] = function  # type: ignore[assignment]
-        made_known()
         return function
 
     return fill
@@ -68,7 +66,6 @@ def composition(kind: type, *, lossless: bool = False) -> Callable[[F], F]:
 
     def fill(function: F) -> F:
         _compositions[kind] = function  # type: ignore[assignment]
-        made_known()
         if lossless:
             _lossless.add(kind)
         return function

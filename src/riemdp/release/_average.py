@@ -42,11 +42,11 @@ def averaged(releases: list[Release], weights: list[float]) -> tuple[FloatArray,
     Of releases of one statistic on one ball, with weights of sum 1. The value is a point of the
     range of the statistic; ``UnsupportedError`` if there is no such average.
     """
-    notes: list[str] = []
     answers = releases[0]._answers
-    added = all(each.mechanism.added_noise(answers) is not None for each in releases)
-    average = _average if added else _mean_of_points
-    return average(releases, weights, notes), notes
+    if all(each.mechanism.added_noise(answers) is not None for each in releases):
+        return _average(releases, weights), []
+    notes: list[str] = []
+    return _mean_of_points(releases, weights, notes), notes
 
 
 def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
@@ -108,11 +108,11 @@ def shares(releases: list[Release], deviations: list[float], weights: str) -> li
     return [weight / total for weight in raw]
 
 
-def _average(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
+def _average(releases: list[Release], weights: list[float]) -> FloatArray:
     """Return the value at the average of the noisy answers."""
     first = releases[0]
     statistic, ball, answers = first.statistic, first.ball, first._answers
-    seen = [_coordinates(place, each, notes) for place, each in enumerate(releases)]
+    seen = [each._on_grid.values() for each in releases]
     factors = list(weights)
     if statistic.totals:  # answers are sums: of as many records as all sites have
         counts = [each.count or 1.0 for each in releases]
@@ -121,25 +121,6 @@ def _average(releases: list[Release], weights: list[float], notes: list[str]) ->
                       for column in zip(*seen, strict=True)])  # fmt: skip
     start = statistic.begin(ball, lambda: noise_length(first.mechanism))
     return statistic.value_at(ball, statistic.move(ball, start, answers.point(noisy), 0))
-
-
-def _coordinates(place: int, release: Release, notes: list[str]) -> FloatArray:
-    """Return the noisy answer, before it was projected if that is known."""
-    answers = release._answers
-    if (drawn := release._on_grid) is not None:
-        return drawn.values()
-    if answers != release.statistic.range(release.ball):
-        raise UnsupportedError(
-            f"release {place}: its noisy answer is not known, since it was made in float64; "
-            'release with arithmetic="exact"'
-        )
-    _note_projection(place, release, notes)
-    if answers.manifold.injectivity_radius < math.inf:
-        notes.append(
-            f"release {place}: how often the draw went around the space is not known; its part "
-            "is right where noise is far shorter than that"
-        )
-    return answers.manifold.coordinates(answers.center, release.raw)
 
 
 def _note_projection(place: int, release: Release, notes: list[str]) -> None:
@@ -159,12 +140,11 @@ def _mean_of_points(releases: list[Release], weights: list[float], notes: list[s
             f"the {first.statistic.name} is no point of the space of the records, and its noise "
             "was not added to coordinates; use a tangent mechanism"
         )
-    if all(each.rounded is not None for each in releases):
-        free = [answers.point(_coordinates(k, each, notes)) for k, each in enumerate(releases)]
-        try:
-            return _frechet(answers, np.stack(free), weights)
-        except (UnsupportedBallError, NotOnManifoldError):
-            pass  # too far apart for a unique mean; the values, which were projected, may not be
+    free = [answers.point(each._on_grid.values()) for each in releases]
+    try:
+        return _frechet(answers, np.stack(free), weights)
+    except (UnsupportedBallError, NotOnManifoldError):
+        pass  # too far apart for a unique mean; the values, which were projected, may not be
     for place, each in enumerate(releases):
         _note_projection(place, each, notes)
     return _frechet(answers, np.stack([each.raw for each in releases]), weights)

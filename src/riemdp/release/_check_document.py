@@ -1530,10 +1530,10 @@ def _proofs(
 
 _KEYS = {
     "format", "value", "guarantee", "statistic", "neighbours", "manifold", "ball", "mechanism",
-    "proofs", "numerical_delta", "reason", "sensitivity", "tol", "n", "private",
-    "expected_distance", "error_quantile_95",
+    "proofs", "reason", "sensitivity", "tol", "n", "private",
+    "expected_distance", "error_quantile_95", "grid", "rounded",
 }  # fmt: skip
-_OPTIONAL = {"grid", "rounded", "projected", "shrunk", "search", "anchor", "versions"}
+_OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions"}
 _VERSIONS = {"riemdp", "numpy", "scipy", "python-flint", "randomgen", "numba"}
 
 
@@ -1635,8 +1635,6 @@ class _Release:
     @functools.cached_property
     def replayed(self) -> tuple[_Value, list[Query]]:
         kind, sigma = self.kind, self.sigma
-        present = "rounded" in self.given and "grid" in self.given
-        _require(present, "there are no integers that the value could be computed from")
         _require(type(self.given["grid"]) is int, "grid must be an integer")
         _require(self.given["grid"] == _grid(sigma), f"the grid of this scale is 2^-{_grid(sigma)}")
         value, asked = _replayed(
@@ -1698,15 +1696,8 @@ class _Release:
         stated = np.asarray(_document.numbers(self.given["value"], "value"), dtype=np.float64)
         digits = _ONE_ANSWER if len(asked) == 1 else _SEVERAL
         _require(_coincide(value, stated, digits), "the value is not that of the integers")
-        _require(
-            type(self.given["numerical_delta"]) is float and self.given["numerical_delta"] == 0.0,
-            "exact draws have no allowance for arithmetic: numerical_delta is 0.0",
-        )
         count = len(self.given["rounded"])
-        return (
-            f"the value is that of {count} integers on the grid 2^-{self.given['grid']}; "
-            "numerical delta 0.0"
-        )
+        return f"the value is that of {count} integers on the grid 2^-{self.given['grid']}"
 
     @functools.cached_property
     def sensitivity(self) -> float:

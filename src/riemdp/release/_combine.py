@@ -240,8 +240,7 @@ def _releases(releases: object) -> list[Release]:
             )
     draws: dict[object, int] = {}
     for place, each in enumerate(found):
-        draw = (each.grid, each.rounded) if each.rounded is not None else each.raw.tobytes()
-        if (other := draws.setdefault(draw, place)) != place:
+        if (other := draws.setdefault((each.grid, each.rounded), place)) != place:
             raise InvalidParameterError(
                 f"releases {other} and {place} are the same draw; give each release once"
             )
@@ -260,7 +259,7 @@ def _check_alike(releases: list[Release]) -> None:
         different = {
             "space": (each.ball.manifold, first.ball.manifold),
             "ball": (each.ball, first.ball),
-            "statistic": (each.statistic.in_float64(), first.statistic.in_float64()),
+            "statistic": (each.statistic, first.statistic),
         }
         for name, (one, other) in different.items():
             if one != other:

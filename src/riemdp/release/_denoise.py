@@ -118,7 +118,7 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
             "denoise; release on Power(space, voxels)"
         )
     deviation = gaussian_deviation(release.mechanism, answers)
-    noisy = _noisy_coordinates(release).reshape(copies, -1)
+    noisy = release._on_grid.values().reshape(copies, -1)
     shape, places = _places(grid, copies)
     smooth, kept = wiener(noisy, deviation, shape, places)
     point = statistic.begin(release.ball, float)
@@ -126,19 +126,6 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
     found = statistic.value_at(release.ball, point)
     value = np.asarray(statistic.present(release.ball, found, lambda: math.nan))
     return Denoised(value, method, shape, deviation, kept, release)
-
-
-def _noisy_coordinates(release: Release) -> FloatArray:
-    """Return normal coordinates of the draw about the centre, before any projection."""
-    answers = release._answers
-    if (drawn := release._on_grid) is not None:
-        return drawn.values()
-    if release.projected or answers.manifold.injectivity_radius < math.inf:
-        raise UnsupportedError(
-            "the draw before its projection is not known of this release, which was made in "
-            'float64; release with arithmetic="exact"'
-        )
-    return answers.manifold.coordinates(answers.center, release.raw)
 
 
 def _places(grid: Any, copies: int) -> tuple[tuple[int, ...], NDArray[np.int64] | None]:

@@ -5,46 +5,41 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
-from riemdp._part import is_own
 from riemdp._progress import ticks
-from riemdp.mechanisms import Mechanism
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import kinds
-from riemdp.release._offer import Beaten, Offer, Terms, expected_distance, with_draw
+from riemdp.release._offer import Offer, Terms, expected_distance, with_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from riemdp.manifolds import Manifold
+    from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._offer import Claims, Wanted
     from riemdp.statistics import Statistic
 
-    _Pair = tuple[Statistic, type[Mechanism]]
-
 T = TypeVar("T")
 
-#: Errors that differ by less, relatively, count as equal, and one that is so much larger does not.
-_SAME, _WORSE = 1.001, 1.002
+#: Errors that differ by less, relatively, count as equal.
+_SAME = 1.001
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """What is compared: a statistic with a mechanism, and the expected distance of its offer.
+    """An offer with its expected distance, and what of it has no proof, where that counts."""
 
-    The statistic is the one that would be computed, ``missing`` names what has no proof, where that
-    counts. The offer is None where another one of the same statistic is better; its distance then
-    exceeds ``error``.
-    """
-
-    pair: tuple[Statistic, type[Mechanism]]
-    statistic: Statistic
+    kind: type[Mechanism]
+    offer: Offer
     error: float
     missing: str
-    offer: Offer | None
+
+    @property
+    def statistic(self) -> Statistic:
+        return self.offer.statistic
 
 
 _by_error: Callable[[_Candidate], float] = attrgetter("error")
@@ -60,10 +55,12 @@ def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -
     budget, manifold = terms.budget, terms.ball.manifold
     pairs = list(_pairs(wanted, manifold))
     quick = replace(terms, draws=False)  # exact draws are looked for of what is taken alone
+    problems: dict[str, list[str]] = {}  # names of mechanisms, by what is in their way
+    found: list[_Candidate] = []
     # Each statistic is kept beside its claims, so that no other one gets its identity.
     claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
-    def doubtful(made: Offer) -> str:
+    def missing_of(made: Offer) -> str:
         if allow_unproven:
             return ""
         about = id(made.statistic)
@@ -71,87 +68,37 @@ def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -
             claims[about] = made.statistic, made.shared_claims(budget)
         return unproven(made.proofs(budget, claims[about][1]))
 
-    def compared(pair: _Pair, most: float | None = None) -> _Candidate | UnsupportedError:
-        asked = quick if most is None else replace(quick, error=most)
+    for statistic, kind in ticks(pairs, len(pairs), "mechanisms"):
+        made = quick.offered(statistic, kind)
+        if isinstance(made, Offer):
+            found.append(_Candidate(kind, made, _error(made), missing_of(made)))
+        else:
+            problems.setdefault(str(made), []).append(kind.name)
+    pool = sorted((each for each in found if not each.missing), key=_by_error)
+    while pool:
+        best = as_good(pool, _by_error, lambda each: each.statistic.name == pairs[0][0].name)[0]
         try:
-            made = asked.offered(*pair)
-        except Beaten as worse:
-            missing = "" if allow_unproven else unproven(worse.proofs)
-            return _Candidate(pair, worse.statistic, most or math.inf, missing, None)
-        if isinstance(made, UnsupportedError):
-            return made
-        return _Candidate(pair, made.statistic, _error(made), doubtful(made), made)
-
-    made = _in_turn(pairs, compared, prunes=not terms.streams)
-    found = [each for each in made if isinstance(each, _Candidate)]
-
-    def drawable(best: Offer, pair: _Pair) -> Offer:
-        if terms.arithmetic == "float64":
-            return best
-
-        def in_float64() -> Offer:
-            other = replace(terms, arithmetic="float64").offered(*pair)
-            if isinstance(other, UnsupportedError):
-                raise other
-            return other
-
-        return with_draw(best, in_float64)
-
-    pool = [each for each in found if not each.missing]
-    in_order = sorted(pool, key=_by_error)
-    first = as_good(in_order, _by_error, lambda each: each.statistic.name == pairs[0][0].name)
-    for each in [*first, *in_order]:
-        best = each if each.offer else compared(each.pair)
-        if isinstance(best, UnsupportedError) or best.offer is None:
+            chosen = with_draw(best.offer)
+        except UnsupportedError as problem:
+            problems.setdefault(str(problem), []).append(best.kind.name)
+            found.remove(best)
+            pool.remove(best)
             continue
-        chosen = drawable(best.offer, best.pair)
-        if not doubtful(chosen):
+        if not (missing := missing_of(chosen)):
+            proved = [each for each in found if each in pool]
             left_out = [each for each in found if each not in pool]
-            return chosen, _reason(best, best.offer, pool, left_out, budget)
+            return chosen, _reason(best, proved, left_out, budget)
+        found[found.index(best)] = replace(best, missing=missing)
+        pool.remove(best)
     if found:
         raise not_proved(min(found, key=_by_error).missing)
-    problems: dict[str, list[str]] = {}  # names of mechanisms, by what is in their way
-    for (_, kind), why in zip(pairs, made, strict=True):
-        if isinstance(why, UnsupportedError):
-            problems.setdefault(str(why), []).append(kind.name)
     raise NotAttainableError(
         f"no mechanism satisfies {budget} on {manifold}. "
         + "; ".join(f"{', '.join(names)}: {why}" for why, names in problems.items())
     )
 
 
-def _in_turn(
-    pairs: list[_Pair],
-    compared: Callable[[_Pair, float | None], _Candidate | UnsupportedError],
-    *,
-    prunes: bool,
-) -> list[_Candidate | UnsupportedError]:
-    """Compare, last those of which a quick look may show that another one is better.
-
-    That is one of the same statistic, and proved: what is told of each statistic is its best one.
-    """
-    quick = [prunes and _may_be_beaten(kind) for _, kind in pairs]
-    order = sorted(range(len(pairs)), key=quick.__getitem__)
-    made: dict[int, _Candidate | UnsupportedError] = {}
-    least: dict[int, float] = {}  # by the identity of statistics, which the pairs keep
-    for place in ticks(order, len(order), "mechanisms"):
-        pair = pairs[place]
-        most = _WORSE * least.get(id(pair[0]), math.inf)
-        bounded = quick[place] and 0.0 < most < math.inf
-        each = made[place] = compared(pair, most if bounded else None)
-        if isinstance(each, _Candidate) and not each.missing:
-            least[id(pair[0])] = min(each.error, least.get(id(pair[0]), math.inf))
-    return [made[place] for place in range(len(pairs))]
-
-
-def _may_be_beaten(kind: type[Mechanism]) -> bool:
-    """Whether a class of this library says more than nothing in :meth:`Mechanism._too_little`."""
-    said: Any = kind._too_little
-    nothing: Any = Mechanism._too_little
-    return is_own(kind) and said.__func__ is not nothing.__func__
-
-
-def _pairs(wanted: Wanted, manifold: Manifold) -> Iterator[_Pair]:
+def _pairs(wanted: Wanted, manifold: Manifold) -> Iterator[tuple[Statistic, type[Mechanism]]]:
     """Return what each mechanism releases; mechanisms that ask for the same share one statistic."""
     known: dict[tuple[int, int], Statistic] = {}  # by identity: whatever another package states
     for kind in kinds().values():
@@ -180,16 +127,12 @@ def _error(found: Offer) -> float:
 
 
 def _reason(
-    best: _Candidate,
-    taken: Offer,
-    pool: list[_Candidate],
-    left_out: list[_Candidate],
-    budget: Budget,
+    best: _Candidate, pool: list[_Candidate], left_out: list[_Candidate], budget: Budget
 ) -> str:
     """Say what was compared, what else it could have been, and what was cheaper."""
     reason = (
-        f"least expected distance ({_length(best, taken)}) of "
-        + ", ".join(each.pair[1].name for each in pool)
+        f"least expected distance ({_length(best)}) of "
+        + ", ".join(each.kind.name for each in pool)
         + f" under {budget}"
     )
     mine = best.statistic.name
@@ -197,16 +140,16 @@ def _reason(
     if others:
         other = min(others, key=_by_error)
         reason += f"; it estimates the {mine}. Of the {other.statistic.name} "
-        reason += f"{other.pair[1].name} has the least, {_length(other, taken)}"
+        reason += f"{other.kind.name} has the least, {_length(other)}"
     cheaper = [each for each in left_out if each.error < best.error]
     if cheaper:
         least = min(cheaper, key=_by_error)
-        reason += f". Not taken, since not proved: {least.pair[1].name} for the "
-        reason += f"{least.statistic.name}, {_length(least, taken)}"
+        reason += f". Not taken, since not proved: {least.kind.name} for the "
+        reason += f"{least.statistic.name}, {_length(least)}"
     return reason
 
 
-def _length(found: _Candidate, taken: Offer) -> str:
+def _length(found: _Candidate) -> str:
     """Say what the expected distance is: of a sum, over the number of records, which is private."""
-    a_sum = taken.n is None and found.statistic.totals
+    a_sum = found.offer.n is None and found.statistic.totals
     return f"{found.error:.6g}" + (" / n" if a_sum else "")

@@ -29,8 +29,8 @@ class NoiseOfValue:
     statistic: Statistic
     ball: Ball
     n: int | None
-    grid: int | None
-    rounded: tuple[int, ...] | None
+    grid: int
+    rounded: tuple[int, ...]
     shrunk: bool
 
     @property
@@ -39,10 +39,8 @@ class NoiseOfValue:
         return self.statistic.answers(self.ball)
 
     @property
-    def _on_grid(self) -> Rounded | None:
-        """Noisy answers as they were drawn, one after the other; None of draws in float64."""
-        if self.rounded is None or self.grid is None:
-            return None
+    def _on_grid(self) -> Rounded:
+        """Noisy answers as they were drawn, one after the other."""
         return Rounded(self.rounded, self.grid)
 
     @property
@@ -128,7 +126,7 @@ class NoiseOfValue:
     def count(self) -> float | None:
         """Number of records: :attr:`n` where that is public, else as it was released, with noise.
 
-        None where it was not released, or in float64.
+        None where it was not released.
         """
         if self.n is not None:
             return float(self.n)
@@ -140,19 +138,19 @@ class NoiseOfValue:
         if self.statistic.totals and total is None:
             raise UnsupportedError(
                 "how long the noise is in the value depends on what was released beside it, which "
-                'is not known of this release; release with arithmetic="exact"'
+                "is not known of this release: its integers are not those of its answers"
             )
         return noise_factor(self.statistic, self.ball, total) * length
 
     def _released(
         self, read: Callable[[Ball, list[NDArray[np.float64]]], float | None]
     ) -> float | None:
-        """Read a number of the noisy answers; None in float64, where these are not kept.
+        """Read a number of the noisy answers; None of integers that are none.
 
-        None also of integers that are none: as many as answers have, and within float64.
+        There have to be as many as answers have, within float64.
         """
         drawn, shape = self._on_grid, (self.statistic.steps, self._answers.manifold.dim)
-        if drawn is None or len(drawn.integers) != math.prod(shape):
+        if len(drawn.integers) != math.prod(shape):
             return None
         try:
             noisy = drawn.values().reshape(shape)

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import math
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from riemdp._checks import is_one_of, positive, real, shown
-from riemdp._errors import (
-    InvalidParameterError,
-    NotAttainableError,
-    UnsupportedBallError,
-    UnsupportedError,
-)
-from riemdp._part import borrowed, both_proved, is_own
-from riemdp.manifolds import Ball, ball_proofs, check_ball
+from riemdp._checks import is_one_of
+from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
+from riemdp._part import borrowed, both_proved
+from riemdp.manifolds import Ball, ball_proofs
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
 from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import certified_available, product_up
 from riemdp.release._doubt import unproven
-from riemdp.release._kept import kept, known_by, same_budget
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._shares import number_of_answers, ways
-from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic, mean_for
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic, mean_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from riemdp._part import Part
     from riemdp.manifolds import Manifold
@@ -41,9 +32,6 @@ if TYPE_CHECKING:
 
     #: Which statistic on a space is released with a mechanism.
     Wanted = Callable[[Manifold, AnyMechanism], Statistic]
-
-#: In which arithmetic a release is made.
-Arithmetic = Literal["exact", "float64"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +59,7 @@ class Offer:
         Number of answers that the budget is shared among, as it was read for that; None of an offer
         that is not drawn from.
     draw : ExactDraw or None
-        How ideal draws are rounded to a public grid; None of draws in float64.
+        How ideal draws are rounded to a public grid; None of an offer that is not drawn from.
     projected : bool
         Whether draws are projected onto the ball of answers.
 
@@ -82,8 +70,8 @@ class Offer:
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> release = riemdp.private_mean(np.full((500, 2), 0.3), ball, riemdp.GDP(1.0))
     >>> offer = release.offer
-    >>> offer.statistic.name, offer.mechanism.name, offer.arithmetic
-    ('frechet-mean', 'riemannian-gaussian', 'exact')
+    >>> offer.statistic.name, offer.mechanism.name
+    ('frechet-mean', 'riemannian-gaussian')
     """
 
     statistic: Statistic
@@ -96,15 +84,6 @@ class Offer:
     steps: int | None = None
     draw: ExactDraw | None = None
     projected: bool = True
-    _known: list[tuple[Budget, Claims]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
-
-    @property
-    def arithmetic(self) -> Arithmetic:
-        """``"exact"`` where statistic and draw are proved in every bit, else ``"float64"``."""
-        exact = self.draw is not None and self.statistic.numerical_delta == 0.0
-        return "exact" if exact else "float64"
 
     def proofs(
         self, budget: Budget, shared: tuple[Claims, Claims] | None = None
@@ -126,23 +105,9 @@ class Offer:
         dict of str to (str or None)
             By the part that makes the claim.
         """
-        for asked, known in self._known:
-            if asked is budget or same_budget(asked, budget):
-                return dict(known)
         first, last = self.shared_claims(budget) if shared is None else shared
         draw = {} if self.draw is None else {"exact draw": self.draw.proof}
-        found = both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), draw, last)
-        self._known[:] = [(budget, found)]
-        return dict(found)
-
-    def _changed(self, **fields: Any) -> Offer:
-        """Return the same with other fields; what is known of its claims is taken over.
-
-        So no claim may be about them: the ball, by an equal one, or ``projected``.
-        """
-        found = replace(self, **fields)
-        found._known[:] = self._known
-        return found
+        return both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), draw, last)
 
     def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
         """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
@@ -183,15 +148,6 @@ def wanted_mean(manifold: Manifold, mechanism: type[Mechanism] | Choice | Mechan
     return mean_for(manifold, mechanism.metric, mechanism.intrinsic)
 
 
-def check_arithmetic(arithmetic: object) -> None:
-    """Raise ``InvalidParameterError`` for what names no arithmetic."""
-    if not is_one_of(arithmetic, get_args(Arithmetic)):
-        raise InvalidParameterError(
-            f'arithmetic must be "exact" or "float64", got {shown(arithmetic)}; the first is the '
-            "default, and what protects the bits of a release"
-        )
-
-
 def offer(
     statistic: Statistic,
     mechanism: type[Mechanism] | Choice | Mechanism,
@@ -200,7 +156,6 @@ def offer(
     budget: Budget,
     *,
     neighbours: Neighbours | None = None,
-    arithmetic: Arithmetic = "exact",
     draws: bool = True,
     streams: bool = False,
     rereads: bool = False,
@@ -220,8 +175,6 @@ def offer(
     budget : Budget
     neighbours : Neighbours, optional
         :class:`ReplaceOne` by default.
-    arithmetic : {"exact", "float64"}, default "exact"
-        Exact as far as it is proved: of draw and statistic, of the draw alone, or of neither.
     draws : bool, default True
         Whether the exact draw is looked for, which takes time at each new scale. An offer without
         is for comparisons, see :func:`with_draw`.
@@ -241,7 +194,7 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    terms = Terms(ball, n, budget, neighbours, arithmetic, draws, streams, rereads)
+    terms = Terms(ball, n, budget, neighbours, draws, streams, rereads)
     return terms.offer(statistic, mechanism)
 
 
@@ -252,7 +205,6 @@ def offers(
     budget: Budget,
     *,
     neighbours: Neighbours | None = None,
-    arithmetic: Arithmetic = "exact",
     draws: bool = True,
     streams: bool = False,
     rereads: bool = False,
@@ -262,120 +214,59 @@ def offers(
     Parameters
     ----------
     pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, arithmetic, draws, streams, rereads
+    ball, n, budget, neighbours, draws, streams, rereads
         See :func:`offer`.
 
     Returns
     -------
     list of Offer or UnsupportedError
     """
-    terms = Terms(ball, n, budget, neighbours, arithmetic, draws, streams, rereads)
+    terms = Terms(ball, n, budget, neighbours, draws, streams, rereads)
     return [terms.offered(statistic, kind) for statistic, kind in pairs]
-
-
-class Beaten(Exception):  # noqa: N818 -- what is told of it is no error
-    """A mechanism that is not calibrated, since another one is better whatever its scale.
-
-    With the statistic that it would be for, and the proofs that its offer would state.
-    """
-
-    def __init__(self, statistic: Statistic, proofs: dict[str, str | None]) -> None:
-        super().__init__(statistic.name)
-        self.statistic, self.proofs = statistic, proofs
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What an offer is asked for, beside statistic and mechanism; see :func:`offer`.
-
-    ``error`` is the expected distance from which on nobody asks for an offer; None if there is
-    none.
-    """
+    """What an offer is asked for, beside statistic and mechanism; see :func:`offer`."""
 
     ball: Ball
     n: int | None
     budget: Budget
     neighbours: Neighbours | None = None
-    arithmetic: Arithmetic = "exact"
     draws: bool = True
     streams: bool = False
     rereads: bool = False
-    error: float | None = None
 
     def offered(
         self, statistic: Statistic, kind: type[Mechanism] | Choice
     ) -> Offer | UnsupportedError:
-        """Return an offer, or why it is not available.
-
-        Raises :class:`Beaten` in place of one that is seen to have at least ``error``.
-        """
+        """Return an offer, or why it is not available."""
         try:
-            made = self.offer(statistic, kind)
-            if not is_own(as_choice(kind).kind):
-                _check_error(made)
+            return self.offer(statistic, kind)
         except UnsupportedError as problem:
             return problem
-        return made
 
     def offer(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
-        """Return an offer, one that is known where all is of this library."""
-        anew = functools.partial(self._made, statistic, mechanism)
-        flags = self.draws, self.streams, self.rereads
-        numbers = self.n, self.arithmetic, *flags, self.error
-        parts = statistic, self.budget, self.neighbours
-        asked = known_by(functools.partial(_outcome, anew), mechanism, self.ball, parts, numbers)
-        if asked is None:
-            return anew()
-        known: Offer | Callable[[], Exception] = kept(asked)
-        if not isinstance(known, Offer):
-            raise known()  # each time another one: it keeps the frames that it passes
-        return known if known.ball is self.ball else known._changed(ball=self.ball)
-
-    def _made(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
-        """Return an offer that is computed anew."""
+        """Return an offer; see :func:`offer`."""
         ball = self.ball
-
-        def found(computed: Statistic) -> Offer:
-            if self.streams and not (self.rereads or computed.streams(ball)):
-                raise _needs_all(computed, ball)
-            made = self._without_draw(computed, mechanism)
-            if self.streams and made.statistic.passes(ball, made.tol) is None:
-                raise _needs_all(computed, ball)
-            return made
-
         statistic = (self.neighbours or ReplaceOne()).form(statistic, ball)
-        statistic = statistic.in_float64()  # whatever it was made for
-        check_statistic(statistic, "what in_float64() returns")
-        if self.arithmetic == "float64":
-            return found(statistic)
-        try:
-            exact = statistic.exactly(ball)
-            check_statistic(exact, f"exactly(ball) of {statistic.name}")
-        except UnsupportedError:
-            exact = statistic
-        try:
-            made = found(exact)
-        except UnsupportedBallError:  # a proof may need a little more room than float64 does
-            if exact is statistic:
-                raise
-            exact, made = statistic, found(statistic)
-        if not self.draws:
-            return made
-        return with_draw(made, lambda: made if exact is statistic else found(statistic))
+        if self.streams and not (self.rereads or statistic.streams(ball)):
+            raise _needs_all(statistic, ball)
+        made = self._without_draw(statistic, mechanism)
+        if self.streams and statistic.passes(ball, made.tol) is None:
+            raise _needs_all(statistic, ball)
+        return with_draw(made) if self.draws else made
 
     def _without_draw(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
         """Return an offer of this very statistic, without a draw."""
         ball, n, budget = self.ball, self.n, self.budget
         steps = number_of_answers(statistic)
-        _check_numerical_delta(statistic)
         check_mechanism(mechanism)
         given = calibrated(mechanism)
         kind = type(given) if given is not None else as_choice(mechanism).kind
         weight, part = next(ways(kind, statistic, steps, budget))
         neighbours = ReplaceOne() if self.neighbours is None else self.neighbours
-        check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")
         answers = statistic.answers(ball)
-        check_ball(answers, f"answers(ball) of {statistic.name}")
         if given is not None and (problem := given.foreign_to(answers)):
             raise InvalidParameterError(problem)
         if not is_one_of(mechanism.metric, ("distance", "coordinates")):
@@ -389,17 +280,8 @@ class Terms:
         together = product_up(sensitivity, weight)
         if given is None:
             choice = as_choice(mechanism)
-            if self.error is not None and not choice.options:
-                most = self.error / noise_factor(statistic, ball, n)
-                little = choice.kind._too_little(answers, together, part, most)
-                if little is not None:
-                    seen = Offer(statistic, little, ball, n, neighbours, sensitivity, used, steps)
-                    raise Beaten(statistic, seen.proofs(budget))
-            with guarded(choice.kind):
-                needed = choice.needed(answers)
-                given = choice.calibrate_on(answers.manifold, together, part, **needed)
-                check_mechanism(given)
-                positive(given.sigma, "sigma, the noise scale,")
+            needed = choice.needed(answers)
+            given = choice.calibrate_on(answers.manifold, together, part, **needed)
         elif not given.satisfies(together, part):
             raise NotAttainableError(
                 f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
@@ -408,44 +290,13 @@ class Terms:
         return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
 
 
-def _outcome(anew: Callable[[], Offer]) -> Offer | Callable[[], Exception]:
-    """Return an offer, or what makes the error that there is instead, without its traceback."""
-    try:
-        return anew()
-    except Beaten as worse:
-        return functools.partial(Beaten, worse.statistic, worse.proofs)
-    except UnsupportedError as problem:
-        if not is_own(type(problem)) or vars(problem) or problem.__cause__ is not None:
-            raise
-        return functools.partial(type(problem), *problem.args)
-
-
 def _needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
     return UnsupportedError(
         f"the {statistic.name} on {ball.manifold} needs all records at once, in a ball of radius "
         f"{ball.radius:.6g}, and these come in chunks; take a sum over the records: the tangent "
-        'mean (mechanism="tangent-gaussian") or private_mean(..., method="refined"), with '
-        'arithmetic="exact"; or give an array'
+        'mean (mechanism="tangent-gaussian") or private_mean(..., method="refined"); or give an '
+        "array"
     )
-
-
-def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
-    """Return an offer with its exact draw; where there is none, what ``in_float64`` returns.
-
-    Nothing else needs to be exact then.
-    """
-    try:
-        return replace(made, draw=_exact_draw(made))
-    except UnsupportedError:
-        return in_float64()
-
-
-def _check_numerical_delta(statistic: Statistic) -> None:
-    """Refuse an allowance that is none, before it is stated in a release."""
-    stated = statistic.numerical_delta
-    name = f"numerical_delta of {statistic.name}"
-    if stated is not None and not 0.0 <= real(stated, name) < math.inf:
-        raise InvalidParameterError(f"{name} must be None, or finite and at least 0")
 
 
 def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
@@ -453,60 +304,35 @@ def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
 
     ``UnsupportedError`` if there is no proved way, or what is returned is none.
     """
-    with guarded(type(mechanism)):
-        draw: object = mechanism.exact_draw(answers)
-        if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
-            raise UnsupportedError(
-                f"exact_draw of {mechanism.name} must return an ExactDraw with "
-                f"{answers.manifold.dim} coordinates"
-            )
+    draw: object = mechanism.exact_draw(answers)
+    if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
+        raise UnsupportedError(
+            f"exact_draw of {mechanism.name} must return an ExactDraw with "
+            f"{answers.manifold.dim} coordinates"
+        )
     return draw
 
 
-def _exact_draw(made: Offer) -> ExactDraw:
-    """Return the draw of an offer, if python-flint is there for it.
+def with_draw(made: Offer) -> Offer:
+    """Return an offer with its exact draw: without one there is no release.
 
     ``UnsupportedError`` if none is proved, or one would take too long, from public numbers alone.
     """
-    draw = exact_draw(made.mechanism, made.statistic.answers(made.ball))
+    mechanism = made.mechanism
+    try:
+        draw = exact_draw(mechanism, made.statistic.answers(made.ball))
+    except UnsupportedError as problem:
+        raise UnsupportedError(
+            f"{problem}. So nothing is released with {mechanism.name} here; "
+            "riemdp.research.private_mean makes releases of which nothing is proved"
+        ) from problem
     if not certified_available():
         raise InvalidParameterError(
             "releases need python-flint for exact draws, and it is not installed: pip install "
-            'python-flint; or rely on float64 with arithmetic="float64"'
+            "python-flint"
         )
-    with guarded(type(made.mechanism)):
-        draw.check_drawable()
-    return draw
-
-
-@contextlib.contextmanager
-def guarded(mechanism: type[Mechanism]) -> Iterator[None]:
-    """Turn what goes wrong in a class of another package into an ``UnsupportedError``.
-
-    So it cannot take the other mechanisms along; what goes wrong in this library is a bug of its
-    own, and is shown as it is.
-    """
-    try:
-        yield
-    except UnsupportedError:
-        raise
-    except (Exception, SystemExit) as error:
-        if is_own(mechanism):
-            raise
-        raise UnsupportedError(
-            f"{mechanism.name}, of another package, failed with {type(error).__name__}"
-        ) from error
-
-
-def _check_error(made: Offer) -> None:
-    """Refuse what cannot be compared: an expected distance that is none."""
-    with guarded(type(made.mechanism)):
-        far = expected_distance(made)
-        made.mechanism.proofs()
-        if far is not None and not far > 0.0:  # NaN neither
-            raise UnsupportedError(
-                f"the expected distance of {made.mechanism.name} must be positive"
-            )
+    draw.check_drawable()
+    return replace(made, draw=draw)
 
 
 def expected_distance(found: Offer) -> float | None:
@@ -547,11 +373,10 @@ def error_quantile(found: Offer, q: float) -> float | None:
     """
     answers = found.statistic.answers(found.ball)
     try:
-        with guarded(type(found.mechanism)):
-            mechanism = found.mechanism
-            if mechanism.expected_distance_in(answers) != mechanism.expected_distance():
-                return None
-            factor = noise_factor(found.statistic, found.ball, found.n)
-            return factor * float(mechanism.error_quantile(q))
+        mechanism = found.mechanism
+        if mechanism.expected_distance_in(answers) != mechanism.expected_distance():
+            return None
+        factor = noise_factor(found.statistic, found.ball, found.n)
+        return factor * float(mechanism.error_quantile(q))
     except UnsupportedError:
         return None

@@ -22,7 +22,6 @@ from riemdp.release._offer import (
     Terms,
     error_quantile,
     expected_distance,
-    guarded,
     noise_factor,
     wanted_mean,
 )
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from riemdp.mechanisms import Choice, Mechanism
-    from riemdp.release._offer import Arithmetic, Wanted
+    from riemdp.release._offer import Wanted
     from riemdp.release._relation import Adjacency
     from riemdp.statistics import Neighbours, Statistic
 
@@ -83,9 +82,6 @@ class PlanRow(Described):
     unproven : str
         Names of what has no proof, without which ``"auto"`` does not take it; empty if there is
         none.
-    arithmetic : {"exact", "float64"} or None
-        In which a release with it is made: exact where statistic and draw are proved in every bit.
-        None where it is not available.
     caveat : str
         What to know before the value is used; empty where there is nothing.
     noise_per_mean : float or None
@@ -114,7 +110,6 @@ class PlanRow(Described):
     required_n: int | None = None
     required_budget: Budget | None = None
     unproven: str = ""
-    arithmetic: Arithmetic | None = None
     caveat: str = ""
     noise_per_mean: float | None = None
     warning: str = ""
@@ -211,10 +206,10 @@ class Plan(Table):
         needed = {"n needed": "required_n", "budget needed": "required_budget"}
         if self.target_error is None:
             needed = {}
-        lines = [["mechanism", "statistic", "arithmetic", *numbers, *needed]]
+        lines = [["mechanism", "statistic", *numbers, *needed]]
         for row in self.distinct:
             fields = vars(row)
-            cells = [row.mechanism, row.summary, row.arithmetic or "-"]
+            cells = [row.mechanism, row.summary]
             cells += [_cell(fields[name], ".6g") for name in numbers.values()]
             lines.append(cells + [_cell(fields[name]) for name in needed.values()])
         return self.title, lines, self._remarks()
@@ -483,8 +478,7 @@ class _Case:
         row, terms = PlanRow(str(self.kind), self.statistic.name), self.terms
         made = terms.offered(self.statistic, self.kind)
         if target_error is not None:
-            arithmetic = made.arithmetic if isinstance(made, Offer) else terms.arithmetic
-            case = replace(self, terms=replace(terms, arithmetic=arithmetic, draws=False))
+            case = replace(self, terms=replace(terms, draws=False))
             row = replace(
                 row,
                 required_n=_required_n(case, target_error),
@@ -499,7 +493,6 @@ class _Case:
             expected_distance=expected_distance(made),
             quantile_95=error_quantile(made, 0.95),
             unproven=made.unproven(terms.budget),
-            arithmetic=made.arithmetic,
             caveat=made.statistic.caveat,
             noise_per_mean=_per_mean(made),
             warning=pure_noise(terms.budget, made.statistic.answers(made.ball)),
@@ -518,9 +511,8 @@ def _per_mean(made: Offer) -> float | None:
     if len(answers.manifold.factors) == 1:
         return None
     try:
-        with guarded(type(made.mechanism)):
-            factor = noise_factor(made.statistic, made.ball, made.n)
-            return factor * noise_per_mean(made.mechanism, answers)
+        factor = noise_factor(made.statistic, made.ball, made.n)
+        return factor * noise_per_mean(made.mechanism, answers)
     except UnsupportedError:
         return None
 

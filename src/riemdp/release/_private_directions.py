@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
@@ -51,7 +50,6 @@ def private_directional_summary(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release a differentially private summary of directions, anywhere on the sphere.
 
@@ -78,7 +76,7 @@ def private_directional_summary(
         As in :func:`private_statistic`. With ``users`` each person counts with one
         direction: that of the sum of all own ones, or their main axis where the scatter alone is
         released.
-    allow_unproven, arithmetic
+    allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -127,7 +125,6 @@ def private_directional_summary(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
     )
     return released_on_sphere(
         statistic,
@@ -183,7 +180,6 @@ def private_rotation_mean(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release a differentially private mean of rotations of space, wherever they lie.
 
@@ -202,7 +198,7 @@ def private_rotation_mean(
     neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         rotation, the mean of all own ones in the same sense.
-    allow_unproven, arithmetic
+    allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -247,7 +243,6 @@ def private_rotation_mean(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
     )
     return released_on_sphere(
         MeanRotation(),
@@ -276,7 +271,6 @@ def private_procrustes_mean(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release a differentially private full Procrustes mean of planar shapes.
 
@@ -295,7 +289,7 @@ def private_procrustes_mean(
     neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         shape, the mean of all own ones in the same sense.
-    allow_unproven, arithmetic
+    allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -344,7 +338,6 @@ def private_procrustes_mean(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
     )
     return released_on_sphere(
         ProcrustesMean(),

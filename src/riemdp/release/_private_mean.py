@@ -14,8 +14,9 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
-from riemdp.release._offer import wanted_mean
+from riemdp.release._offer import Terms, wanted_mean
 from riemdp.release._private_ball import find_ball
+from riemdp.release._projection import check_project
 from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._run import Options, checked_offer, run
 from riemdp.release._search._steps import centre_kind
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic, Wanted
+    from riemdp.release._offer import Wanted
     from riemdp.release._projection import Project
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
@@ -64,7 +65,6 @@ def private_mean(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> Release:
     r"""Release a differentially private mean of manifold-valued data.
@@ -154,10 +154,6 @@ def private_mean(
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
         release then says ``proven=False``.
-    arithmetic : {"exact", "float64"}, default "exact"
-        ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
-        arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
-        is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
     project : {"auto", True, False}, default "auto"
         Whether the draw is projected onto the ball; see :func:`riemdp.private_statistic`.
 
@@ -226,7 +222,6 @@ def private_mean(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
         project=project,
     )
     if not adapt:
@@ -270,8 +265,8 @@ def _check(wanted: Wanted, options: Options, ball: Ball, n: int, least: Budget) 
     Smaller balls and larger shares of the budget take less noise; where one is refused all the
     same, for a reason of float64, the release is on the public ball.
     """
-    options.check()
-    terms = options.terms(ball, n, least, ReplaceOne())
+    check_project(options.project)
+    terms = Terms(ball, n, least, ReplaceOne())
     if is_one_of(options.mechanism, ("auto",)):
         # noise in a tangent space, which is always at hand, will do
         with contextlib.suppress(UnsupportedError, UnprovenMechanismError):

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Anchor
     from riemdp.release._disjoint import Name
-    from riemdp.release._offer import Arithmetic
     from riemdp.release._projection import Project
     from riemdp.release._relation import Adjacency
     from riemdp.release._run import SupportsSpend
@@ -73,7 +72,6 @@ def private_means(
     accountant: SupportsSpend | None = None,
     n: Mapping[Name, int] | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> PrivateMeans:
     r"""Release the mean of each of several disjoint groups, each with the whole budget.
@@ -122,7 +120,7 @@ def private_means(
         anchor, of which each release carries its part.
     n : mapping of int or str to int, optional
         Number of records of each group, where it is public and no shape or length says it.
-    allow_unproven, arithmetic, project
+    allow_unproven, project
         See :func:`riemdp.private_mean`.
 
     Returns
@@ -194,7 +192,6 @@ def private_means(
         generator=source_of(generator),
         accountant=accountant,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
         project=project,
     )
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
@@ -46,7 +45,6 @@ def private_moments(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release the tangent mean and the second moment of manifold-valued data together.
 
@@ -76,7 +74,7 @@ def private_moments(
         Of the first round, where the base is ``"recentred"``.
     mechanism, neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
-    allow_unproven, arithmetic
+    allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -119,7 +117,6 @@ def private_moments(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
     )
     return run(lambda *_: statistic, points, ball, budget, options, label="private_moments")
 
@@ -143,7 +140,6 @@ def private_variance(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release the variance of manifold-valued data: the mean squared distance to their mean.
 
@@ -160,7 +156,7 @@ def private_variance(
         twenty dimensions or more.
     mechanism, neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
-    allow_unproven, arithmetic
+    allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -205,7 +201,6 @@ def private_variance(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
     )
     return run(lambda *_: statistic, points, ball, budget, options, label="private_variance")
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
@@ -43,7 +42,6 @@ def private_median(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release a differentially private geometric median of manifold-valued data.
 
@@ -73,7 +71,7 @@ def private_median(
         As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
     neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
-    allow_unproven, arithmetic
+    allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -117,7 +115,6 @@ def private_median(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
     )
     return run(lambda *_: statistic, points, ball, budget, options, label="private_median")
 
@@ -142,7 +139,6 @@ def private_huber(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release a differentially private Huber mean: between the mean and the median.
 
@@ -160,7 +156,7 @@ def private_huber(
         Largest length, in units of distance: a public number.
     neighbours, adjacency, users, people, generator, accountant, n
         As in :func:`private_statistic`.
-    allow_unproven, arithmetic
+    allow_unproven
         As in :func:`private_statistic`.
 
     Returns
@@ -201,6 +197,5 @@ def private_huber(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
     )
     return run(lambda *_: statistic, points, ball, budget, options, label="private_huber")

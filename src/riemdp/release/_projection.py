@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
+from dataclasses import replace
 from typing import Literal
 
 from riemdp._checks import is_one_of, shown
-from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.release._offer import Offer, expected_distance, guarded
+from riemdp._errors import InvalidParameterError
+from riemdp.release._offer import Offer, expected_distance
 
 #: Whether a draw is projected onto the ball of answers; "auto": see :func:`with_projection`.
 Project = Literal["auto"] | bool
@@ -44,13 +44,11 @@ def with_projection(made: Offer, project: Project) -> Offer:
                 f"the {made.statistic.name} takes {made.steps} answers, each of them projected "
                 "onto their public ball before the next is asked for; leave project out"
             )
-        return made if made.projected is projects else made._changed(projected=projects)
+        return made if made.projected is projects else replace(made, projected=projects)
     if project == "auto" and not projects:
         project = False
     if project == "auto":
         answers = made.statistic.answers(made.ball)
-        far = None
-        with contextlib.suppress(UnsupportedError), guarded(type(made.mechanism)):
-            far = expected_distance(made)
+        far = expected_distance(made)
         project = len(answers.manifold.factors) == 1 and far is not None and far < answers.reach
-    return made if made.projected is project else made._changed(projected=project)
+    return made if made.projected is project else replace(made, projected=project)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,7 +33,7 @@ from riemdp.release._pictures import View, draw_release
 from riemdp.release._remarks import at_the_boundary, is_noise, rows_of, tell
 from riemdp.release._rounded_value import value_again
 from riemdp.release._search._steps import Search
-from riemdp.release._shrink import gaussian_deviation, shrinkage, shrunk
+from riemdp.release._shrink import gaussian_deviation, shrinkage
 from riemdp.release._written import Written
 from riemdp.statistics import (
     NamedValues,
@@ -73,8 +72,10 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     raw : ndarray
         What was released, as a point of the range of the statistic: of a point, the value itself.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Proved guarantee of the release, the budget that was asked for: of :attr:`rounded` exactly
-        where :attr:`numerical_delta` is 0.0, in real arithmetic where that is None.
+        Proved guarantee of the release, the budget that was asked for: of the integers in
+        :attr:`rounded`, exactly. It rests on what :attr:`proofs` names; see :attr:`proven`. The
+        noise scale is computed in float64, on curved spaces by quadrature, which interval
+        arithmetic confirms in dimension 2 and in odd ones only (SECURITY.md, "The calibration").
     mechanism : Mechanism
         Calibrated mechanism; ``mechanism.name`` and ``mechanism.sigma`` name it.
     statistic : Statistic
@@ -105,10 +106,10 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     stated_error : tuple of (float or None), optional
         Expected distance and 95 % quantile as a document states them, for :func:`verify` to hold
         against the mechanism's; ``(None, None)`` where it states that they are not known.
-    grid : int or None
+    grid : int
         Minus the binary logarithm of the step of the public grid that the noisy answer was drawn
-        on; None of a draw in float64.
-    rounded : tuple of int or None
+        on.
+    rounded : tuple of int
         The noisy answer on that grid, before it was shortened to the ball: normal coordinates
         about its centre, in steps of the grid. Of several answers all, one after the other.
     projected : bool
@@ -150,13 +151,13 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     tol: float
     ball: Ball = field(repr=False)
     n: int | None
+    grid: int = field(repr=False)
+    rounded: tuple[int, ...] = field(repr=False)
     neighbours: Neighbours = field(default_factory=ReplaceOne)
     private: bool = True
     reproducible: bool = False
     stated_proofs: tuple[tuple[str, str | None], ...] | None = field(default=None, repr=False)
     stated_error: tuple[float | None, float | None] | None = field(default=None, repr=False)
-    grid: int | None = field(default=None, repr=False)
-    rounded: tuple[int, ...] | None = field(default=None, repr=False)
     projected: bool = field(default=True, repr=False)
     shrunk: bool = field(default=False, repr=False)
     search: Search | None = field(default=None, repr=False)
@@ -221,9 +222,8 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def offer(self) -> Offer:
         """What was drawn from: the statistic with its calibrated mechanism."""
         draw = None
-        if self.rounded is not None:
-            with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
-                draw = exact_draw(self.mechanism, self._answers)
+        with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
+            draw = exact_draw(self.mechanism, self._answers)
         return Offer(
             self.statistic,
             self.mechanism,
@@ -245,19 +245,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def doubt(self) -> str:
         """Why :attr:`proven` is false, in words; empty where it is true."""
         return doubt(self.known_proofs(), self.proofs)
-
-    @property
-    def numerical_delta(self) -> float | None:
-        """Allowance for arithmetic; None: not quantified.
-
-        0.0 where the integers in :attr:`rounded` have the guarantee exactly: the noise was drawn
-        by exact arithmetic, about a statistic whose tolerance is proved. As the guarantee does, it
-        rests on what :attr:`proofs` names, and is worth as much: see :attr:`proven`. It is about
-        the bits alone. The noise scale is computed in float64, on curved spaces by quadrature,
-        which interval arithmetic confirms in dimension 2 and in odd ones only (SECURITY.md,
-        "The calibration").
-        """
-        return _serialise.allowance(self.statistic, self.mechanism, self.rounded is not None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -432,8 +419,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             If the number of records is private, the mechanism does not add its noise to
             coordinates in a uniform direction (as tangent and wrapped mechanisms do, and all on
             flat spaces), the dimension is under 3
-            (Gaussian noise) or 4, several answers were asked for, or the draw before projection is
-            not known: one in float64 needs ``project=False`` and a space without closed geodesics.
+            (Gaussian noise) or 4, or several answers were asked for.
         InvalidParameterError
             If it is shrunk already.
 
@@ -454,20 +440,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 "both would be shortened alike; release under replace-one"
             )
         h = shrinkage(self.mechanism, answers)
-        if self.rounded is not None:
-            return self._shrunk(value_again(self, h))
-        if self.projected or answers != self.statistic.range(self.ball):
-            raise UnsupportedError(
-                "the draw before its projection is not known of this release, which was made in "
-                'float64; release with arithmetic="exact", or with project=False'
-            )
-        if answers.manifold.injectivity_radius < math.inf:
-            raise UnsupportedError(
-                f"how often the draw went around {answers.manifold} is not known of this release, "
-                'which was made in float64; release with arithmetic="exact"'
-            )
-        noisy = answers.manifold.coordinates(answers.center, self.raw)
-        return self._shrunk(answers.point(shrunk(noisy, h)))
+        return self._shrunk(value_again(self, h))
 
     def _shrunk(self, value: Any) -> Release:
         found = dataclasses.replace(self, value=value, shrunk=True)
@@ -506,8 +479,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             If an argument is outside its domain.
         UnsupportedError
             If the space is no power, the noise is not Gaussian or not added to coordinates,
-            several answers were asked for or their number is private, the release was shrunk, or
-            the draw before projection is not known.
+            several answers were asked for or their number is private, or the release was shrunk.
 
         References
         ----------
@@ -600,8 +572,6 @@ def _real(value: Any, range_: Ball) -> NDArray[np.float64]:
 
 def _check_rounded(grid: object, rounded: object) -> None:
     """Raise ``InvalidParameterError`` for what no draw on a grid returns."""
-    if grid is None and rounded is None:
-        return
     if not isinstance(rounded, tuple) or not set(map(type, rounded)) <= {int}:
         raise InvalidParameterError("rounded must be a tuple of integers, with its grid")
     check_grid(grid)

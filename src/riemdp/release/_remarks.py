@@ -269,7 +269,6 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
     rows += [
         ("private", "yes" if release.private else "NO: the noise was seeded"),
         ("proved", "yes" if release.proven else "NO"),
-        ("arithmetic", "exact" if release.numerical_delta == 0.0 else "float64"),
     ]
     if caveat := release.statistic.caveat:
         rows.append(("note", caveat))

@@ -70,7 +70,6 @@ def replayed(
 def value_again(release: Release, h: float | None) -> FloatArray:
     """Return the value that the integers of a release stand for; see :func:`replayed`."""
     drawn = release._on_grid
-    assert drawn is not None
     return replayed(
         release.statistic,
         release.ball,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -21,10 +22,10 @@ from riemdp.noise import source_of
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import after_charge, charged, check_relation, check_unit
-from riemdp.release._doubt import not_proved, unproven
+from riemdp.release._doubt import not_proved
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import Offer, Terms, check_arithmetic, noise_length
+from riemdp.release._offer import Offer, Terms, noise_length
 from riemdp.release._projection import check_project, with_projection
 from riemdp.release._relation import check_searched, relation, stated_number, with_users
 from riemdp.release._release import Release
@@ -41,16 +42,13 @@ from riemdp.statistics import (
     answer,
     check_centre,
     check_statistic,
-    exact_answer,
 )
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy import Anchor
-    from riemdp.release._offer import Arithmetic, Wanted
+    from riemdp.release._offer import Wanted
     from riemdp.release._projection import Project
     from riemdp.release._relation import Adjacency
     from riemdp.release._unopened import Source
@@ -83,7 +81,6 @@ def private_statistic(
     accountant: SupportsSpend | None = None,
     n: int | None = None,
     allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
     project: Project = "auto",
 ) -> Release:
     r"""Release a differentially private statistic of manifold-valued data.
@@ -149,10 +146,6 @@ def private_statistic(
     allow_unproven : bool, default False
         Whether parts may be used whose claims nobody proved; the release then says
         ``proven=False``.
-    arithmetic : {"exact", "float64"}, default "exact"
-        ``"exact"`` draws the ideal noise, rounded to a public grid, about a statistic in exact
-        arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
-        is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
     project : {"auto", True, False}, default "auto"
         Whether the draw is projected onto the ball of answers, which costs no privacy. It makes
         one release better where the noise is shorter than the radius, and any average of
@@ -204,7 +197,6 @@ def private_statistic(
         accountant=accountant,
         n=n,
         allow_unproven=allow_unproven,
-        arithmetic=arithmetic,
         project=project,
     )
     return run(lambda *_: statistic, points, ball, budget, chosen, label="private_statistic")
@@ -226,25 +218,7 @@ class Options:
     accountant: SupportsSpend | None
     n: int | None = None
     allow_unproven: bool
-    arithmetic: Arithmetic = "exact"
     project: Project = "auto"
-
-    def check(self) -> None:
-        """Refuse what is no arithmetic or choice of projection."""
-        check_arithmetic(self.arithmetic)
-        check_project(self.project)
-
-    def terms(
-        self,
-        ball: Ball,
-        n: int | None,
-        budget: Budget,
-        neighbours: Neighbours,
-        *,
-        streams: bool = False,
-    ) -> Terms:
-        """Return what an offer is asked for, once these are known."""
-        return Terms(ball, n, budget, neighbours, self.arithmetic, streams=streams)
 
 
 def run(
@@ -321,8 +295,8 @@ class Ready:
             private=private,
             reproducible=not private,
             projected=chosen.projected,
-            grid=None if rounded is None else rounded.grid,
-            rounded=None if rounded is None else rounded.integers,
+            grid=rounded.grid,
+            rounded=rounded.integers,
             search=search,
             anchor=anchor,
             stated_proofs=tuple(proofs.items()),
@@ -358,7 +332,7 @@ def prepared(
     limit: Any = budget if found is None else found.part(budget)
     check_budget(limit)
     limit = limit.under(neighbours.adjacency)
-    options.check()
+    check_project(options.project)
     check_accountant(accountant)
     streams = not together and is_stream(records.points, neighbours)
     source = source_of(options.generator)
@@ -372,7 +346,7 @@ def prepared(
     if found is not None:
         _check_found(found, n, accountant)
     in_chunks = streams and not is_file_of_array(records.points)
-    terms = options.terms(public, n, limit, neighbours, streams=in_chunks)
+    terms = Terms(public, n, limit, neighbours, streams=in_chunks)
     try:
         chosen, reason = checked_offer(wanted, terms, options)
     except UnsupportedError:
@@ -408,10 +382,9 @@ def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer
         chosen = replace(terms, rereads=True).offer(statistic, kind)
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
-    chosen = with_projection(chosen, options.project)
-    if (missing := unproven(chosen.proofs(terms.budget))) and not allowed:
-        raise not_proved(missing)
-    return chosen, reason
+        if not allowed and (missing := chosen.unproven(terms.budget)):
+            raise not_proved(missing)
+    return with_projection(chosen, options.project), reason
 
 
 def _in_fewest_passes(wanted: Wanted, terms: Terms, *, allow_unproven: bool) -> tuple[Offer, str]:
@@ -458,13 +431,12 @@ def drawn(
     question: Question,
     data: FloatArray | Records | Summaries,
     source: np.random.Generator | None,
-) -> tuple[FloatArray, Rounded | None]:
+) -> tuple[FloatArray, Rounded]:
     """Answer, add noise and move, as often as the budget was shared; return value and integers.
 
     The offer is proved or allowed, and charged for; point and question are where the statistic
     starts, public, and what it asks there; the data are valid, inside or outside the ball. The
-    integers are the noisy answers, one after the other, on the grid that they were drawn on; None
-    of draws in float64.
+    integers are the noisy answers, one after the other, on the grid that they were drawn on.
     """
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)
@@ -477,8 +449,7 @@ def drawn(
     for step in ticks(range(steps), steps if steps > 1 else None, "answers"):
         if step > 0:
             question = asked(statistic, ball, point, step)
-        ask: Any = answer if chosen.draw is None else exact_answer
-        footpoint = ask(question, ball, kept, chosen.tol)
+        footpoint = answer(question, ball, kept, chosen.tol)
         if len(footpoint) != answers.manifold.dim:
             raise InvalidParameterError(  # how many there are may tell of the data
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
@@ -486,29 +457,24 @@ def drawn(
             )
         draw = functools.partial(_draw, chosen, footpoint, answers, grid, source)
         noisy = discreetly(chosen.mechanism.name, draw)
-        if isinstance(noisy, Rounded):
-            integers += noisy.integers
-            noisy = rounded_point(answers, noisy, projected=chosen.projected)
-        point = statistic.move(ball, point, noisy, step)
-    value = statistic.value_at(ball, point)
-    return value, None if chosen.draw is None else Rounded(integers, grid)
+        integers += noisy.integers
+        shown = rounded_point(answers, noisy, projected=chosen.projected)
+        point = statistic.move(ball, point, shown, step)
+    return statistic.value_at(ball, point), Rounded(integers, grid)
 
 
 def _draw(
     chosen: Offer,
-    footpoint: FloatArray | tuple[Fraction, ...],
+    footpoint: tuple[Fraction, ...],
     answers: Ball,
     grid: int,
     source: np.random.Generator | None,
-) -> FloatArray | Rounded:
+) -> Rounded:
     numbers = np.array([float(x) for x in footpoint])
     if not np.linalg.norm(numbers) <= answers.reach * _LONGER:
-        footpoint = numbers = clip_norm(numbers, answers.reach)
-    if chosen.draw is None:
-        mechanism = chosen.mechanism
-        draw = mechanism.sample_from_coordinates if chosen.projected else mechanism.sample_about
-        return draw(numbers, answers, source)
-    noisy: object = chosen.draw.draw(tuple(footpoint), grid, generator=source)
+        footpoint = tuple(map(Fraction, clip_norm(numbers, answers.reach).tolist()))
+    assert chosen.draw is not None  # of what is drawn from
+    noisy: object = chosen.draw.draw(footpoint, grid, generator=source)
     wanted = (grid, *answers.manifold.dim * (int,))
     if not isinstance(noisy, Rounded) or (noisy.grid, *map(type, noisy.integers)) != wanted:
         raise InvalidParameterError(  # what else it is may tell of the data

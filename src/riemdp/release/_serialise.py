@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 FORMAT = "riemdp-release/2"
 #: The fields that a release and its document have alike.
 _SHARED = ("reason", "sensitivity", "tol", "n", "private")
-_LAW = ("numerical_delta", "expected_distance", "error_quantile_95")
+_LAW = ("expected_distance", "error_quantile_95")
 #: The keys that every document has.
 _KEYS = {"format", "value", "guarantee", "statistic", "neighbours", "manifold", "ball", "mechanism",
-         "proofs", *_LAW, *_SHARED}  # fmt: skip
-#: What a document has besides, of a draw on a grid.
-_ROUNDED = {"grid", "rounded"}
+         "proofs", "grid", "rounded", *_LAW, *_SHARED}  # fmt: skip
 #: What else it may have: of a draw that was not projected, or was shrunk, of a ball that was found,
 #: of a charge to a durable ledger, and, since that is stated, of what it was drawn with.
 _OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions"}
@@ -44,7 +42,6 @@ def to_document(release: Release) -> dict[str, Any]:
     registered.
     """
     ball, statistic = release.ball, release.statistic
-    on_grid = {"grid": release.grid, "rounded": list(release.rounded or ())}
     return {
         "format": FORMAT,
         "value": release.raw.tolist(),
@@ -55,10 +52,10 @@ def to_document(release: Release) -> dict[str, Any]:
         "ball": ball_to_dict(ball),
         "mechanism": mechanism_to_dict(release.mechanism, statistic.answers(ball)),
         "proofs": release.proofs,
-        "numerical_delta": release.numerical_delta,
         **{name: getattr(release, name) for name in _SHARED},
         **_errors(release),
-        **({} if release.rounded is None else on_grid),
+        "grid": release.grid,
+        "rounded": list(release.rounded),
         **({} if release.projected else {"projected": False}),
         **({"shrunk": True} if release.shrunk else {}),
         **({} if release.search is None else {"search": search_to_dict(release.search)}),
@@ -92,14 +89,12 @@ def from_document(document: object) -> dict[str, Any]:
         raise InvalidParameterError(
             f"format {shown(written)} is not {FORMAT!r}: written by another version"
         )
-    on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
-    fields = _document.fields(document, _KEYS | on_grid, _OPTIONAL)
+    fields = _document.fields(document, _KEYS, _OPTIONAL)
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
             _document.text(proof, "a proof")
     private = _document.flag(fields["private"], "private")
-    rounded = _integers(fields["rounded"]) if on_grid else None
     statistic = decode(fields["statistic"], Statistic.sort)
     neighbours = decode(fields["neighbours"], Neighbours.sort)
 
@@ -111,8 +106,6 @@ def from_document(document: object) -> dict[str, Any]:
     stated: Any = (fields["expected_distance"], fields["error_quantile_95"])
     if stated != (None, None):
         stated = (number("expected_distance"), number("error_quantile_95"))
-    if rounded is not None and fields["numerical_delta"] is not None:
-        statistic = statistic.exactly(ball)
     found: dict[str, Any] = {
         "value": statistic.range(ball).manifold.validate(
             _document.numbers(fields["value"], "value")
@@ -130,8 +123,8 @@ def from_document(document: object) -> dict[str, Any]:
         "stated_error": stated,
         "stated_proofs": tuple(proofs.items()),
         "stated_versions": _versions(fields.get("versions", {})),
-        "grid": fields.get("grid"),
-        "rounded": rounded,
+        "grid": fields["grid"],
+        "rounded": _integers(fields["rounded"]),
         "projected": _document.flag(fields.get("projected", True), "projected"),
         "shrunk": _document.flag(fields.get("shrunk", False), "shrunk"),
     }
@@ -140,13 +133,8 @@ def from_document(document: object) -> dict[str, Any]:
     if "anchor" in fields:
         found["anchor"] = Anchor.from_document(fields["anchor"])
     # last: its law may take a while
-    used = mechanism_from_dict(fields["mechanism"], statistic.answers(ball))
-    known = allowance(statistic, used, rounded is not None)
-    if fields["numerical_delta"] != known or isinstance(fields["numerical_delta"], bool):
-        raise InvalidParameterError(
-            f"numerical_delta of this statistic and mechanism must be {known} (None is null)"
-        )
-    return {**found, "mechanism": used}
+    found["mechanism"] = mechanism_from_dict(fields["mechanism"], statistic.answers(ball))
+    return found
 
 
 def _versions(document: object) -> tuple[tuple[str, str], ...]:
@@ -181,17 +169,6 @@ def _errors(release: Release) -> dict[str, float | None]:
     except ArithmeticError:
         found = (math.inf, math.inf)
     return {"expected_distance": found[0], "error_quantile_95": found[1]}
-
-
-def allowance(statistic: Statistic, mechanism: Mechanism, rounded: bool) -> float | None:
-    """Numerical delta of a release: known where that of all that computes is.
-
-    A draw on a grid by exact arithmetic, ``rounded``, takes none.
-    """
-    drawn = 0.0 if rounded else mechanism.numerical_delta
-    if statistic.numerical_delta is None or drawn is None:
-        return None
-    return statistic.steps * (statistic.numerical_delta + drawn)
 
 
 def ball_to_dict(ball: Ball) -> dict[str, Any]:

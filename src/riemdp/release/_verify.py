@@ -162,8 +162,8 @@ def _is_file(text: str) -> bool:
 def _checks_of_one(document: Any) -> tuple[Check, ...]:
     """Return the checks of one release.
 
-    A document with a part of another package, whose claims are that package's, or of a draw without
-    integers is read by the classes of its parts.
+    A document with a part of another package, whose claims are that package's, is read by the
+    classes of its parts.
     """
     if not _is_foreign(document):
         return check_release(document)
@@ -177,11 +177,7 @@ def _is_foreign(document: Any) -> bool:
         return False
     parts = (document.get(key) for key in _PARTS)
     names = {name for part in parts for name in names_in(part)}
-    other = any("." in name for name in names) or "point-statistic" in names
-    proofs = document.get("proofs")
-    rounds = document.get("numerical_delta") is None and "exact mean" not in (proofs or {})
-    inexact = "rounded" not in document or rounds
-    return other or inexact
+    return any("." in name for name in names) or "point-statistic" in names
 
 
 def _foreign(release: Any) -> tuple[Check, ...]:

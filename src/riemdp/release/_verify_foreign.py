@@ -1,7 +1,7 @@
 """Recompute the guarantee of a release that a part of another package is in, by its class.
 
 Documents of this library's own parts are checked by :mod:`riemdp.release._check_document` instead;
-so are searches here. Also releases in float64, without integers, are checked here.
+so are searches here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from riemdp.statistics import ReplaceOne
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from riemdp.noise.exact import Rounded
     from riemdp.release._search._steps import Search
 
 #: A release is calibrated to the last digit that one processor computes; on another one that digit
@@ -55,8 +54,7 @@ def checks_of(release: Release) -> Iterator[Check]:
         yield _check("search", lambda: _search(release, search))
     yield _check("error", lambda: _error(release))
     yield _check("value", lambda: _value(release))
-    if (drawn := release._on_grid) is not None:
-        yield _check("arithmetic", lambda: _arithmetic(release, drawn))
+    yield _check("arithmetic", lambda: _arithmetic(release))
     if release.shrunk:
         yield _check("shrinkage", lambda: _shrunk(release))
     known = ", ".join(dict.fromkeys(map(str, release.known_proofs().values())))
@@ -97,8 +95,9 @@ def _value(release: Release) -> tuple[bool, str]:
     return one and (not kept or bool(range_.contains(release.raw))), said
 
 
-def _arithmetic(release: Release, drawn: Rounded) -> tuple[bool, str]:
-    """Value from the integers, which a release without allowance for arithmetic has."""
+def _arithmetic(release: Release) -> tuple[bool, str]:
+    """Value from the integers."""
+    drawn = release._on_grid
     exact_draw(release.mechanism, release._answers)
     if drawn.grid != (grid := default_grid(release.mechanism.sigma)):
         return False, f"the grid is 2^-{drawn.grid}, noise of this scale is drawn on 2^-{grid}"
@@ -109,16 +108,13 @@ def _arithmetic(release: Release, drawn: Rounded) -> tuple[bool, str]:
         range_.manifold.coincide(range_.center, release.raw, value, digits)
     ):
         return False, "the value is not that of the integers"
-    return True, (
-        f"the value is that of {len(drawn.integers)} integers on the grid 2^{-drawn.grid}; "
-        f"numerical delta {release.numerical_delta}"
-    )
+    return True, f"the value is that of {len(drawn.integers)} integers on the grid 2^{-drawn.grid}"
 
 
 def _shrunk(release: Release) -> tuple[bool, str]:
-    """Whether a release that is said to be shrunk can be; with integers its value says so too."""
-    if release.statistic.steps != 1 or (release.rounded is None and release.projected):
-        return False, "a draw of several answers, or one projected in float64, cannot be shrunk"
+    """Whether a release that is said to be shrunk can be; its value says so too."""
+    if release.statistic.steps != 1:
+        return False, "a draw of several answers cannot be shrunk"
     h = shrinkage(release.mechanism, release._answers)
     return True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"
 

@@ -39,8 +39,7 @@ def verdict(release: Release, checks: Iterable[Check]) -> Markup:
     else:
         said = "The stated guarantee follows from the public numbers of this release."
         boxes.append(_box("good", said))
-    notes = [] if release.numerical_delta == 0.0 else [_arithmetic(release)]
-    notes += [release.statistic.caveat] if release.statistic.caveat else []
+    notes = [release.statistic.caveat] if release.statistic.caveat else []
     boxes += [_box("note", note) for note in (*notes, *release.warnings)]
     return joined(boxes)
 
@@ -156,7 +155,8 @@ def guaranteed(guarantee: Budget, neighbours: Neighbours, release: Release | Non
         ("Relation", _code(neighbours.title)),
     ]
     if release is not None:
-        rows.append(("Arithmetic", _arithmetic(release)))
+        said = "The noise was drawn by exact arithmetic on a public grid: nothing is added to δ "
+        rows.append(("Arithmetic", said + "for rounding."))
     words, picture = _in_numbers(guarantee, neighbours)
     beside = tag("div", words, *([] if picture is None else [picture]), class_="beside")
     return section("Under which guarantee", facts(rows), beside)
@@ -196,21 +196,6 @@ def _in_numbers(guarantee: Budget, neighbours: Neighbours) -> tuple[Markup, Mark
 
 def _percent(share: float) -> str:
     return f"{100 * share:g} %"
-
-
-def _arithmetic(release: Release) -> str:
-    allowed = release.numerical_delta
-    if allowed is None:
-        return (
-            "The guarantee is one in real arithmetic. The last bits of a value in float64 may tell "
-            "more: do not publish it in full precision."
-        )
-    if allowed == 0.0:
-        return (
-            "The noise was drawn by exact arithmetic on a public grid: nothing is added to δ for "
-            "rounding."
-        )
-    return f"For rounding {_strength.up(allowed)} has to be added to δ."
 
 
 def assumed(release: Release, unit: str | None) -> Markup:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         _solvers,
         _subspace_means,
     )
-    from riemdp.statistics._answer import Prepared, Summaries, answer, exact_answer
+    from riemdp.statistics._answer import Prepared, Summaries, answer
     from riemdp.statistics._chunks import Chunks
     from riemdp.statistics._classes import ClassMoments
     from riemdp.statistics._counted_steps import CountedRecentred, CountedSteps
@@ -66,13 +66,6 @@ if TYPE_CHECKING:
     )
     from riemdp.statistics._stream import Streamed
     from riemdp.statistics._sum_and_weight import CountedMean
-    from riemdp.statistics._summaries import (
-        clipped_frechet_mean,
-        clipped_tangent_mean,
-        is_average,
-        public_tolerance,
-        tolerance_floor,
-    )
     from riemdp.statistics._sums import SumStatistic
     from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
     from riemdp.statistics._unit_vectors import UnitVectorSum
@@ -89,7 +82,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         globals(),
         {
-            "_answer": "Prepared Summaries answer exact_answer",
+            "_answer": "Prepared Summaries answer",
             "_chunks": "Chunks",
             "_classes": "ClassMoments",
             "_counted_steps": "CountedRecentred CountedSteps",
@@ -122,10 +115,6 @@ else:
             "_statistic": "Metric Statistic Summary check_statistic",
             "_stream": "Streamed",
             "_sum_and_weight": "CountedMean",
-            "_summaries": (
-                "clipped_frechet_mean clipped_tangent_mean is_average public_tolerance "
-                "tolerance_floor"
-            ),
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",
             "_unit_vectors": "UnitVectorSum",
@@ -198,26 +187,20 @@ __all__ = [
     "check_rows",
     "check_shape_of_rows",
     "check_statistic",
-    "clipped_frechet_mean",
-    "clipped_tangent_mean",
     "confidence_region",
     "contrast_interval",
-    "exact_answer",
     "frechet_mean",
     "frechet_mean_sensitivity",
-    "is_average",
     "labels_of",
     "largest_share",
     "log_stretch",
     "mean_for",
     "preshapes",
     "public_size",
-    "public_tolerance",
     "register_solver",
     "rows_of_users",
     "tangent_mean",
     "tangent_mean_sensitivity",
-    "tolerance_floor",
     "two_sample_test",
     "unit_quaternions",
     "weighted_mean_for",

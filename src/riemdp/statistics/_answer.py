@@ -108,7 +108,7 @@ class Prepared(Summaries):
 
 def answer(
     question: Question, ball: Ball, data: FloatArray | Records | Summaries, tol: float
-) -> FloatArray:
+) -> tuple[Fraction, ...]:
     r"""Clip records to a ball, and answer.
 
     Parameters
@@ -122,7 +122,7 @@ def answer(
 
     Returns
     -------
-    ndarray, shape (dim,)
+    tuple of Fraction, length dim
         Normal coordinates about the centre of the ball of answers. Zero if they are not finite.
 
     Raises
@@ -135,37 +135,17 @@ def answer(
         In place of any other error of the question.
     """
 
-    def computed() -> FloatArray | None:
-        last, partial = _prepared(ball, data).found(question, tol)
-        return _floats(last.finish(ball, partial, tol))
-
-    return _answered(question, discreetly(type(question).__name__, computed))
-
-
-def exact_answer(
-    question: Question, ball: Ball, data: FloatArray | Records | Summaries, tol: float
-) -> tuple[Fraction, ...]:
-    """Clip records to a ball, and answer with rational numbers; see :func:`answer`.
-
-    Parameters
-    ----------
-    question, ball, data, tol
-        See :func:`answer`.
-
-    Returns
-    -------
-    tuple of Fraction, length dim
-    """
-
-    def computed() -> FloatArray | tuple[Fraction, ...] | None:
-        last, partial = _prepared(ball, data).found(question, tol)
-        exact = last.finish_exactly(ball, partial, tol)
-        return _floats(last.finish(ball, partial, tol)) if exact is None else _rational(exact)
+    def computed() -> tuple[Fraction, ...] | None:
+        seen = data if isinstance(data, Summaries) else Prepared(ball, data)
+        last, partial = seen.found(question, tol)
+        return _rational(last.finish(ball, partial, tol))
 
     found = discreetly(type(question).__name__, computed)
-    if isinstance(found, tuple):
-        return found
-    return tuple(map(Fraction, _answered(question, found).tolist()))
+    if found is None:  # what it is instead may tell of the data
+        raise InvalidParameterError(
+            f"{type(question).__name__}.finish must return real coordinates of shape (dim,)"
+        )
+    return found
 
 
 #: Coordinates beyond it are not finite in float64.
@@ -174,13 +154,15 @@ _GREATEST = Fraction(sys.float_info.max)
 _LONGEST = 1022
 
 
-def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
-    """Return what is a tuple of rational numbers as it is, and anything else as floats."""
-    if not (
-        isinstance(answered, tuple)
-        and all(type(x) is Fraction or isinstance(x, Rational) for x in answered)
-    ):
-        return _floats(answered)
+def _rational(answered: object) -> tuple[Fraction, ...] | None:
+    """Return coordinates as rational numbers, zeros for some beyond float64; None for others."""
+    if not isinstance(answered, tuple) or not all(isinstance(x, Rational) for x in answered):
+        found = np.asarray(answered)
+        if found.ndim != 1 or found.dtype.kind not in "fiu":
+            return None
+        if not np.isfinite(found.astype(np.float64)).all():
+            return (Fraction(0),) * len(found)
+        return tuple(map(Fraction, found.astype(np.float64).tolist()))
     own = tuple(
         x if type(x) is Fraction else Fraction(int(x.numerator), int(x.denominator))
         for x in answered
@@ -188,24 +170,5 @@ def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
     # lengths in bits bound the size, and cost less than comparing
     longest = max((x.numerator.bit_length() - x.denominator.bit_length() for x in own), default=0)
     if longest > _LONGEST and any(abs(x) > _GREATEST for x in own):
-        return np.full(len(own), np.inf)
+        return (Fraction(0),) * len(own)
     return own
-
-
-def _prepared(ball: Ball, data: FloatArray | Records | Summaries) -> Summaries:
-    return data if isinstance(data, Summaries) else Prepared(ball, data)
-
-
-def _floats(answered: object) -> FloatArray | None:
-    """Return float64 coordinates, None for what is something else."""
-    found = np.asarray(answered)
-    return found.astype(np.float64) if found.ndim == 1 and found.dtype.kind in "fiu" else None
-
-
-def _answered(question: Question, found: FloatArray | None) -> FloatArray:
-    """Return an answer, zero if it is not finite."""
-    if found is None:  # what it is instead may tell of the data
-        raise InvalidParameterError(
-            f"{type(question).__name__}.finish must return real coordinates of shape (dim,)"
-        )
-    return found if np.isfinite(found).all() else np.zeros_like(found)

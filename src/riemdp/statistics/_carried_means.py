@@ -67,33 +67,6 @@ class CarriedSolver(MeanSolver):
         found = mean_solver(other).exact(other)
         return None if found is None else CarriedMean(self, found)
 
-    def records(self, ball: Ball, data: FloatArray) -> Partial:
-        """Those of the points there."""
-        inside = self.carried(ball)
-        return mean_solver(inside.manifold).records(inside, self.carried_points(ball, data))
-
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Return that of the other space: normal coordinates are the same."""
-        inside = self.carried(ball)
-        return mean_solver(inside.manifold).mean(inside, records, tol)
-
-    def weighs(self, manifold: Manifold) -> bool:
-        """Whether the other space's does; see :meth:`MeanSolver.weighs`."""
-        other = self.other(manifold)
-        return mean_solver(other).weighs(other)
-
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
-        """Return that of the other space; see :meth:`MeanSolver.weighted`."""
-        inside = self.carried(ball)
-        return mean_solver(inside.manifold).weighted(inside, records, weights, tol)
-
-    def floor(self, ball: Ball) -> float:
-        """Return that of the other space."""
-        inside = self.carried(ball)
-        return mean_solver(inside.manifold).floor(inside)
-
     def parts(self, manifold: Manifold) -> tuple[Manifold, ...]:
         """Return the other space."""
         return (self.other(manifold),)

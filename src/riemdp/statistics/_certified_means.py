@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,23 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._descent import Descent
-    from riemdp.statistics._mean_solver import MeanSolver
+    from riemdp.statistics._mean_solver import Shares
     from riemdp.statistics._question import Partial
+
+
+class Beginning(ABC):
+    """A solver in float64, which says where to look."""
+
+    @abstractmethod
+    def near(self, ball: Ball, points: FloatArray, weights: Shares, tol: float) -> FloatArray:
+        """Return coordinates within ``tol`` of the mean of points in a ball.
+
+        ``ConvergenceError`` if rounding alone exceeds ``tol``.
+        """
+
+    @abstractmethod
+    def floor(self, ball: Ball) -> float:
+        """Return the least tolerance that every data set in a public ball can be certified to."""
 
 
 class SpaceFormMean(WeightedExactMean):
@@ -37,7 +53,7 @@ class SpaceFormMean(WeightedExactMean):
 
     proof = "docs/proofs/certified-means.md"
 
-    def __init__(self, solver: MeanSolver) -> None:
+    def __init__(self, solver: Beginning) -> None:
         self._solver = solver
 
     def floor(self, ball: Ball) -> float:
@@ -54,10 +70,9 @@ class SpaceFormMean(WeightedExactMean):
     ) -> tuple[Fraction, ...]:
         """Begin where the solver ends; see :meth:`ExactMean.weighted`."""
         manifold: Any = ball.manifold
-        solver, points = self._solver, ball.point(rows)
         shares = None if whole is None else whole / sum(whole.tolist())
         try:
-            start = solver.weighted(ball, solver.records(ball, points), shares, tol)
+            start = self._solver.near(ball, ball.point(rows), shares, tol)
         except ConvergenceError:  # it asks more of itself than is needed here
             start = np.average(rows, axis=0, weights=shares)
         point, _ = _certified_space_form.refined(

@@ -39,10 +39,10 @@ class _Total(Rewritten):
     one: Fraction
     size: int
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         if partial.count == 0:
             return (Fraction(0),) * self.size
-        mean = self.question.finish_exactly(ball, partial, tol) or ()
+        mean = map(Fraction, self.question.finish(ball, partial, tol))
         return (*(partial.count * self.factor * x for x in mean), partial.count * self.one)
 
 
@@ -75,24 +75,17 @@ class CountedAnswers(Around):
     weight: float
 
     def __post_init__(self) -> None:
-        integers = getattr(self.statistic, "in_integers", None)
-        if integers is None or self.statistic.steps < 2:
+        if not hasattr(self.statistic, "answer_factor") or self.statistic.steps < 2:
             raise InvalidParameterError(
                 "statistic must be one of several answers, such as GeometricMedian(), got "
                 f"{kind_of(self.statistic)}; counted(ball) returns the form of any other"
             )
-        object.__setattr__(self, "statistic", integers())
         object.__setattr__(self, "weight", checked_weight(self.weight, free=False))
 
     @property
     def steps(self) -> int:  # type: ignore[override]
         """Number of answers."""
         return self.statistic.steps
-
-    @property
-    def numerical_delta(self) -> float:
-        """0.0: sums of integers; see :attr:`Statistic.numerical_delta`."""
-        return 0.0
 
     def tolerance(self, ball: Ball, sensitivity: float) -> float:  # noqa: ARG002
         """Zero: integers are added; see :meth:`Statistic.tolerance`."""

@@ -153,8 +153,8 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
         vectors = self.vectors(ball, np.asarray(given.points))
         return self.total(self.dim(ball), given.with_points(vectors))
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Return the sums; see :meth:`Question.finish_exactly`."""
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Return the sums; see :meth:`Question.finish`."""
         return total_features(partial, self.statistic.unit(ball))
 
     def counted(self, ball: Ball) -> CountedSum:  # noqa: ARG002

@@ -16,7 +16,7 @@ import numpy as np
 
 from riemdp._errors import ConvergenceError
 from riemdp.statistics._exact_mean import added_products, sum_of
-from riemdp.statistics._question import ExactQuestion, Pass
+from riemdp.statistics._question import Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +115,7 @@ class Descent(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class DescentPass(ExactQuestion, Pass):
+class DescentPass(Pass):
     """One pass. Where it looks from is as private as the records, and in no text.
 
     Attributes
@@ -166,8 +166,8 @@ class DescentPass(ExactQuestion, Pass):
         point = self.descent.moved(self.point, partial, self.number)
         return _pass(self.question, self.descent, self.number + 1, point)
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Certify; see :meth:`Question.finish_exactly`."""
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Certify; see :meth:`Question.finish`."""
         return self.descent.certified(self.point, self.view, partial, tol)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._data import Records, as_records
 from riemdp.statistics._exact_mean import added
-from riemdp.statistics._question import ExactQuestion
 from riemdp.statistics._records import joined, record_coordinates
 from riemdp.statistics._statistic import Summary
 
@@ -32,7 +31,7 @@ _ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
-class FeatureSum(ExactQuestion, Summary):
+class FeatureSum(Summary):
     """A function of the sum over the records of features of each.
 
     A record is first a vector in the unit ball: its normal coordinates about the centre, clipped to
@@ -112,11 +111,6 @@ class FeatureSum(ExactQuestion, Summary):
             Finite.
         """
         return np.ascontiguousarray(record_coordinates(ball, points)) / ball.reach
-
-    @property
-    def numerical_delta(self) -> float:
-        """0.0: sums of integers; see :attr:`Statistic.numerical_delta`."""
-        return 0.0
 
     def tolerance(self, ball: Ball, sensitivity: float) -> float:  # noqa: ARG002
         """Zero: integers are added; see :meth:`Statistic.tolerance`."""

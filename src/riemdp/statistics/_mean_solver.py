@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial
 
     #: Weights of records, of sum 1, shape (n,); None where all are equal.
     Shares = FloatArray | None
@@ -64,115 +63,18 @@ class MeanSolver(ABC):
         not inherited.
     isometric : bool
         Whether normal coordinates about any centre keep distances, as on flat spaces.
-    certifies : bool
-        Whether a mean is found by iteration and certified, and not by a formula.
     """
 
     proof: ClassVar[str | None] = None
     isometric: ClassVar[bool] = False
-    certifies: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.proof = vars(cls).get("proof")
 
     @abstractmethod
-    def records(self, ball: Ball, data: FloatArray) -> Partial:
-        r"""Clip records to a ball, in the form that :meth:`mean` works with.
-
-        What happens to a record alone (clipping, whitening by the centre, logarithms on flat
-        spaces) needs no accuracy for privacy: it is done first, so that rounding matters only in
-        what follows.
-
-        Parameters
-        ----------
-        ball : Ball
-        data : ndarray, shape (m, \*point_shape)
-            Valid points, inside or outside.
-
-        Returns
-        -------
-        ndarray or tuple
-            Of arrays, or of such tuples; the records along the first axis of each array.
-        """
-
-    @abstractmethod
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Certify the mean of clipped records to a public tolerance.
-
-        Parameters
-        ----------
-        ball : Ball
-        records : object
-            See :meth:`records`.
-        tol : float
-            In units of geodesic distance.
-
-        Returns
-        -------
-        ndarray, shape (dim,)
-            Normal coordinates about the ball's centre, no longer than its radius.
-
-        Raises
-        ------
-        ConvergenceError
-            If rounding alone exceeds ``tol``.
-        """
-
-    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
-        """Whether :meth:`weighted` takes weights on a space; by default not.
-
-        Parameters
-        ----------
-        manifold : Manifold
-
-        Returns
-        -------
-        bool
-        """
-        return False
-
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """Certify the weighted mean of clipped records to a public tolerance.
-
-        Parameters
-        ----------
-        ball, records, tol
-            See :meth:`mean`, which it is without weights.
-        weights : ndarray, shape (n,), optional
-            Positive, of sum 1.
-
-        Returns
-        -------
-        ndarray, shape (dim,)
-
-        Raises
-        ------
-        ConvergenceError
-            If rounding alone exceeds ``tol``.
-        UnsupportedManifoldError
-            If it takes none: see :meth:`weighs`.
-        """
-        if weights is not None:
-            raise unknown_mean(ball.manifold)
-        return self.mean(ball, records, tol)
-
-    @abstractmethod
-    def floor(self, ball: Ball) -> float:
-        """Return the least tolerance that every data set in a public ball can be certified to.
-
-        Parameters
-        ----------
-        ball : Ball
-
-        Returns
-        -------
-        float
-            In units of geodesic distance.
-        """
-
-    def exact(self, manifold: Manifold) -> ExactMean | None:  # noqa: ARG002
-        """How a mean is computed in exact arithmetic; None, by default, where nobody knows.
+    def exact(self, manifold: Manifold) -> ExactMean | None:
+        """How a mean is computed for a release; None where nobody knows.
 
         Parameters
         ----------
@@ -182,7 +84,6 @@ class MeanSolver(ABC):
         -------
         ExactMean or None
         """
-        return None
 
     def parts(self, manifold: Manifold) -> tuple[Manifold, ...]:  # noqa: ARG002
         """Return other spaces whose solvers this one uses.
@@ -280,22 +181,6 @@ class MeanSolver(ABC):
             :meth:`check_domain` and :meth:`solve` are to be asked, and to find what is wrong.
         """
         return None
-
-
-class WeightedSolver(MeanSolver):
-    """A solver that takes weights: the mean is the one without any."""
-
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Return :meth:`weighted` without weights; see :meth:`MeanSolver.mean`."""
-        return self.weighted(ball, records, None, tol)
-
-    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
-        """See :meth:`MeanSolver.weighs`."""
-        return True
-
-    @abstractmethod
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """See :meth:`MeanSolver.weighted`."""
 
 
 def check_bound(bound: float, tol: float) -> None:

@@ -19,13 +19,12 @@ from riemdp.statistics._sensitivity import (
     tangent_mean_sensitivity,
 )
 from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
-from riemdp.statistics._statistic import InTwoArithmetics, Statistic, Summary
+from riemdp.statistics._statistic import Statistic, Summary
 from riemdp.statistics._sum_and_weight import CountedMean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
-    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -41,7 +40,7 @@ _HEMISPHERE_MARGIN = 2e-3
 
 
 @dataclass(frozen=True)
-class Mean(InTwoArithmetics, Summary):
+class Mean(Summary):
     """What the means share: a solver computes them, and clips records in the form it works in."""
 
     clips = True
@@ -49,15 +48,8 @@ class Mean(InTwoArithmetics, Summary):
     def _solver(self, manifold: Manifold) -> MeanSolver:
         return mean_solver(manifold)
 
-    def _exact(self, ball: Ball) -> ExactMean | None:
-        """How it is computed in exact arithmetic; None in float64.
-
-        Raises ``UnsupportedError`` if it was made exact on another space, and nobody knows how on
-        this.
-        """
-        return None if self.arithmetic == "float64" else self._exactly(ball)
-
-    def _exactly(self, ball: Ball) -> ExactMean:
+    def _exact(self, ball: Ball) -> ExactMean:
+        """How it is computed; ``UnsupportedError`` where nobody knows how."""
         found = self._solver(ball.manifold).exact(ball.manifold)
         if found is None:
             raise UnsupportedError(
@@ -65,37 +57,22 @@ class Mean(InTwoArithmetics, Summary):
             )
         return found
 
-    def _floor(self, ball: Ball) -> float:
-        """Least tolerance in the arithmetic that it is computed in."""
-        return (self._exact(ball) or self._solver(ball.manifold)).floor(ball)
-
-    def exactly(self, ball: Ball) -> Self:
-        """Return the mean in exact arithmetic; see :meth:`Statistic.exactly`.
-
-        Refused where its error in float64 is bounded by constants that are measured, not proved.
-        """
-        self._exactly(ball)
-        return super().exactly(ball)
-
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """Return the proof of the sensitivity, and that of the arithmetic where it is exact."""
-        exact = self._exact(ball)
-        return {**super().proofs_on(ball), **({"exact mean": exact.proof} if exact else {})}
+        """Return the proofs of the sensitivity and of the arithmetic."""
+        return {**super().proofs_on(ball), "exact mean": self._exact(ball).proof}
 
     def adds(self, ball: Ball) -> bool:
-        """Whether integers are added: of averages in exact arithmetic."""
-        exact = self._exact(ball)
-        return exact is not None and exact.adds
+        """Whether integers are added: of averages."""
+        return self._exact(ball).adds
 
     def in_passes(self, ball: Ball, tol: float) -> Pass | None:
         """Descend to a mean that is certified in the end; see :meth:`Question.in_passes`."""
-        exact = self._exact(ball)
-        descent = None if exact is None else exact.descent(ball, tol)
+        descent = self._exact(ball).descent(ball, tol)
         return None if descent is None else descent_of(self, descent)
 
     def summarise(self, ball: Ball, records: FloatArray) -> Partial:
         """Clip; see :meth:`Question.summarise`."""
-        return (self._exact(ball) or self._solver(ball.manifold)).records(ball, records)
+        return self._exact(ball).records(ball, records)
 
     def _terms(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64] | None]:
         r"""Return clipped records, and what each of them weighs: what passes are made over.
@@ -119,19 +96,9 @@ class Mean(InTwoArithmetics, Summary):
         """Put chunks together; see :meth:`Question.merge`."""
         return joined(first, second)
 
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Certify the mean of all records; see :meth:`Question.finish`."""
-        exact = self.finish_exactly(ball, partial, tol)
-        if exact is not None:
-            return np.array([float(x) for x in exact])
-        return self._solver(ball.manifold).mean(ball, partial, tol)
-
-    def finish_exactly(
-        self, ball: Ball, partial: Partial, tol: float
-    ) -> tuple[Fraction, ...] | None:
-        """In exact arithmetic, the same; see :meth:`Question.finish_exactly`."""
-        exact = self._exact(ball)
-        return None if exact is None else exact.mean(ball, partial, tol)
+        return self._exact(ball).mean(ball, partial, tol)
 
     def tolerance(self, ball: Ball, sensitivity: float) -> float:
         """Return a billionth of the sensitivity where float64 carries that, more where not.
@@ -139,10 +106,10 @@ class Mean(InTwoArithmetics, Summary):
         Sums of integers need none. ``UnsupportedBallError`` where float64 carries too little of the
         mean.
         """
-        floor = self._floor(ball)
+        floor = self._exact(ball).floor(ball)
         if floor == 0.0:
             return 0.0
-        if self._solver(ball.manifold).certifies and floor > _CERTIFIABLE * ball.radius:
+        if floor > _CERTIFIABLE * ball.radius:
             raise UnsupportedBallError(
                 f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may be as "
                 f"large as {floor:.3g}, so that a Fréchet mean cannot be certified in float64; "
@@ -156,7 +123,7 @@ class Mean(InTwoArithmetics, Summary):
 
         Sums of integers take nothing.
         """
-        return 0.5 * self._floor(ball)
+        return 0.5 * self._exact(ball).floor(ball)
 
 
 class IntrinsicMean(Mean):

@@ -36,8 +36,8 @@ class Question(ABC):
     >>> ball = riemdp.Ball(riemdp.Euclidean(1), [0.0], 1.0)
     >>> mean = TangentMean()
     >>> parts = [mean.summarise(ball, np.full((10, 1), value)) for value in (0.25, 0.75)]
-    >>> mean.finish(ball, mean.merge(*parts), 1e-9).round(4)
-    array([0.5])
+    >>> mean.finish(ball, mean.merge(*parts), 1e-9)
+    (Fraction(1, 2),)
     """
 
     clips: ClassVar[bool] = False
@@ -110,7 +110,7 @@ class Question(ABC):
         return np.concatenate([first, second])
 
     @abstractmethod
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...] | FloatArray:
         """Answer, from all chunks.
 
         Parameters
@@ -123,7 +123,7 @@ class Question(ABC):
 
         Returns
         -------
-        ndarray, shape (dim,)
+        tuple of Fraction, or ndarray, shape (dim,)
             Normal coordinates about the centre of the ball of answers.
 
         Raises
@@ -131,29 +131,6 @@ class Question(ABC):
         ConvergenceError
             If the tolerance cannot be certified.
         """
-
-    def finish_exactly(
-        self, ball: Ball, partial: Partial, tol: float
-    ) -> tuple[Fraction, ...] | None:
-        """Answer with rational numbers, where :meth:`finish` would round them.
-
-        Parameters
-        ----------
-        ball, partial, tol
-            As in :meth:`finish`.
-
-        Returns
-        -------
-        tuple of Fraction, or None
-            None, by default: what :meth:`finish` returns is the answer itself.
-
-        Raises
-        ------
-        ConvergenceError
-            If the tolerance cannot be certified.
-        """
-        del ball, partial, tol
-        return None
 
     def in_passes(self, ball: Ball, tol: float) -> Pass | None:  # noqa: ARG002
         """Return how this is answered of records that come a part at a time, in several passes.
@@ -175,20 +152,8 @@ class Question(ABC):
         return None
 
 
-class ExactQuestion(Question):
-    """One whose answer is a rational number for every coordinate."""
-
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        """Round what :meth:`finish_exactly` returns; see :meth:`Question.finish`."""
-        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
-
-    @abstractmethod
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        """Answer with rational numbers; see :meth:`Question.finish_exactly`."""
-
-
-class Rewritten(ExactQuestion):
-    """The answer to another question, which is answered exactly, in another form."""
+class Rewritten(Question):
+    """The answer to another question, in another form."""
 
     clips = True
 
@@ -223,7 +188,7 @@ class Pass(Question):
     >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
     >>> parts = [np.array([[0.6, 0.0, 0.8]]), np.array([[0.0, 0.6, 0.8]])]
     >>> tol = 1e-9
-    >>> this = FrechetMean().exactly(ball).in_passes(ball, tol)
+    >>> this = FrechetMean().in_passes(ball, tol)
     >>> passes = this.left
     >>> def ask(this):
     ...     prepared = (this.prepare(ball, part) for part in parts)
@@ -233,7 +198,7 @@ class Pass(Question):
     ...     this = this.after(ball, ask(this))
     ...
     >>> mean = this.finish(ball, ask(this), tol)  # in coordinates about the centre
-    >>> passes, mean.round(4)
+    >>> passes, np.round(np.array(mean, dtype=float), 4)
     (20, array([ 0.3448, -0.3448]))
     """
 

@@ -18,7 +18,7 @@ from riemdp.statistics._counted_steps import CountedRecentred, steps_weight
 from riemdp.statistics._data import as_records
 from riemdp.statistics._feature_sums import mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._question import ExactQuestion, Rewritten
+from riemdp.statistics._question import Question, Rewritten
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._seen import (
     JOINT_REACH,
@@ -32,10 +32,9 @@ from riemdp.statistics._steps import Place, StepsToMeans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial, Question
+    from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._sums import SumStatistic
@@ -53,14 +52,14 @@ class _Padded(Rewritten):
     weight: Fraction
     size: int
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        found = self.question.finish_exactly(ball, partial, tol) or ()
-        zeros = (Fraction(0),) * (self.size - len(found))
-        return (*(self.weight * x for x in found), *zeros)
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        found = map(Fraction, self.question.finish(ball, partial, tol))
+        weighted = [self.weight * x for x in found]
+        return (*weighted, *(Fraction(0),) * (self.size - len(weighted)))
 
 
 @dataclass(frozen=True, eq=False)
-class _Shortened(ExactQuestion):
+class _Shortened(Question):
     """Features of records as they are seen from a released point, shortened to a released length.
 
     That length is scaled to the radius r of the ball, so that whatever was released features are
@@ -90,7 +89,7 @@ class _Shortened(ExactQuestion):
     def merge(self, first: Partial, second: Partial) -> Partial:
         return first + second
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         return mean_features(partial, ball.reach)
 
 
@@ -150,7 +149,6 @@ class Recentred(Around, StepsToMeans):
     alpha: float = 2.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arithmetic", "exact")
         if not getattr(self.statistic, "recentres", False):
             raise InvalidParameterError(
                 "statistic must be a sum of normal coordinates, such as Moments(), got "
@@ -168,10 +166,6 @@ class Recentred(Around, StepsToMeans):
     def shares_of_steps(self) -> tuple[float, ...]:
         """The share of the first round, and the rest."""
         return (self.share, 1.0 - self.share)
-
-    def in_float64(self) -> Self:
-        """Return itself: sums of integers; see :meth:`Statistic.in_float64`."""
-        return self
 
     def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
         """As long as in the second answer, were it clipped to the radius."""
@@ -250,7 +244,7 @@ class Recentred(Around, StepsToMeans):
         dim = ball.manifold.dim
         question: Question = _Shortened(self.statistic, point)
         if step == 0:
-            question = SeenFromCentre(point.point, ball.reach, 1.0, moment=True, exact=True)
+            question = SeenFromCentre(point.point, ball.reach, 1.0, moment=True)
         return _Padded(question, self.answer_factor(dim, step), self._size(dim))
 
     def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:

@@ -14,7 +14,6 @@ from riemdp.statistics._steps import BIAS, StepsToMeans, step_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._means import Mean
@@ -100,22 +99,14 @@ class RefinedMean(StepsToMeans):
         """See :meth:`NoisySteps.has_moment`: whether another round follows."""
         return step < self.rounds - 1
 
-    # One round is a mean that has a class: with its answers, its arithmetic and all its bits.
+    # One round is a mean that has a class: with its answers and all its bits.
 
     def counted(self, ball: Ball) -> Statistic:
         """See :meth:`NoisySteps.counted`; of one round a mean."""
         return counted_mean(ball) if self.rounds == 1 else super().counted(ball)
 
     def _mean(self, ball: Ball) -> Mean | None:
-        mean = mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None
-        exact = mean is not None and self.arithmetic == "exact"
-        return mean.exactly(ball) if mean is not None and exact else mean
-
-    def exactly(self, ball: Ball) -> Self:
-        """See :meth:`Statistic.exactly`; of one round where the mean can be computed so."""
-        if self.rounds == 1:
-            mean_for(ball.manifold, "coordinates").exactly(ball)
-        return super().exactly(ball)
+        return mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None
 
     def answers(self, ball: Ball) -> Ball:
         """See :meth:`NoisySteps.answers`; of one round the ball itself."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from riemdp.manifolds import Ball, Euclidean, clip_norm
 from riemdp.statistics._exact_mean import added, grid_of, margin_of
-from riemdp.statistics._flat_mean import stable_mean, summation_allowance
-from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._question import Question
 from riemdp.statistics._records import joined, record_coordinates
 
@@ -82,13 +80,12 @@ class Seen(Question):
     #: Whether the mean of ``FREE |v|^2 / r`` is asked for as one more coordinate, which is 0
     #: otherwise. The norm of both together is at most ``JOINT_REACH r``.
     moment: bool
-    exact: bool  # whether records are rounded to a public grid, and integers added
 
     clips = True
 
     def adds(self, ball: Ball) -> bool:  # noqa: ARG002
-        """Whether integers are added; see :meth:`Question.adds`."""
-        return self.exact
+        """Integers are added; see :meth:`Question.adds`."""
+        return True
 
     def prepare(self, ball: Ball, records: FloatArray) -> FloatArray:
         """Clip to the ball, in the form of the ball of steps."""
@@ -108,8 +105,6 @@ class Seen(Question):
         """Shorten, scale, and add; see :meth:`Question.summarise`."""
         reach = ball.reach
         vectors = self._vectors(np.ascontiguousarray(self._coordinates(ball, records)), reach)
-        if not self.exact:
-            return self._with_moment(clip_norm(vectors, reach), reach)
         # Clipped last: what is added is an integer vector that the sensitivity is proved of.
         dim = vectors.shape[-1]
         inside = clip_norm(vectors, reach * (1.0 - joint_margin(dim)))
@@ -129,21 +124,8 @@ class Seen(Question):
         """Put chunks together; see :meth:`Question.merge`."""
         return joined(first, second)
 
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        """Divide, and weight; see :meth:`Question.finish`."""
-        exact = self.finish_exactly(ball, partial, tol)
-        if exact is not None:
-            return np.array([float(x) for x in exact])
-        check_bound(summation_allowance(len(partial), JOINT_REACH * ball.reach), tol)
-        return self.weight * stable_mean(partial, None)
-
-    def finish_exactly(
-        self, ball: Ball, partial: Partial, tol: float
-    ) -> tuple[Fraction, ...] | None:
-        """Divide, and weight, as rational numbers; see :meth:`Question.finish_exactly`."""
-        del tol
-        if not self.exact:
-            return None
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Divide, and weight, as rational numbers; see :meth:`Question.finish`."""
         unit = Fraction(self.weight) * Fraction(2) ** -grid_of(ball) / partial.count
         return tuple(total * unit for total in partial.total)
 

@@ -4,59 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from riemdp._errors import InvalidParameterError
 from riemdp._lazy import lazy_entries
-from riemdp._part import is_proof, made_known
-from riemdp.manifolds import FlatManifold, Manifold, clip_norm
+from riemdp._part import is_proof
+from riemdp.manifolds import FlatManifold, Manifold
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._exact_mean import ExactMean, ExactSum
 from riemdp.statistics._mean_solver import (
     CertifiedMean,
     MeanSolver,
-    WeightedSolver,
-    check_bound,
     unknown_mean,
 )
-from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._tolerance import average_floor
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._mean_solver import Shares
-    from riemdp.statistics._question import Partial
 
 _EXACT_SUM = ExactSum()
 
 
-class Average(WeightedSolver):
+class Average(MeanSolver):
     """The mean is the average of normal coordinates: in dimension one, and of flat spaces."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
-    certifies = False
 
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """As a sum of integers; see :meth:`MeanSolver.exact`."""
         return _EXACT_SUM
-
-    def records(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Clipped coordinates; see :func:`record_coordinates`."""
-        return record_coordinates(ball, data)
-
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """Average, and clip the average."""
-        check_bound(_flat_mean.summation_allowance(len(records), ball.reach), tol)
-        return clip_norm(_flat_mean.stable_mean(records, weights), ball.radius)
-
-    def floor(self, ball: Ball) -> float:
-        """Allow for sums, and for the few digits left of records in a tiny, far ball."""
-        return average_floor(ball, self._size(ball))
-
-    def _size(self, ball: Ball) -> float:
-        if ball.manifold.constant_curvature is None:
-            return 0.0  # records are seen from the centre before any are subtracted
-        return float(np.linalg.norm(ball.center))
 
 
 class FlatAverage(Average):
@@ -72,9 +46,6 @@ class FlatAverage(Average):
         del ball, tol
         value, rounding = _flat_mean.euclidean(_chart(manifold).to_chart(data), weights)
         return CertifiedMean(_chart(manifold).from_chart(value), rounding, 1)
-
-    def _size(self, ball: Ball) -> float:
-        return float(np.linalg.norm(_chart(ball.manifold).to_chart(ball.center)))
 
 
 def _chart(manifold: Manifold) -> FlatManifold:
@@ -125,7 +96,6 @@ def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = F
         raise InvalidParameterError(f"{kind.__name__} has a solver; another space is another class")
     if subclasses:
         _with_subclasses.add(kind)
-    made_known()
     return solver
 
 

@@ -19,17 +19,20 @@ from riemdp.manifolds import (
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
-    clip_norm,
 )
 from riemdp.statistics import (
     _affine_invariant_passes,
-    _clipped_affine_invariant_mean,
     _compiled_space_form,
     _flat_mean,
     _space_form_mean,
 )
-from riemdp.statistics._certified_means import AffineInvariantMean, ProductMean, SpaceFormMean
-from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
+from riemdp.statistics._certified_means import (
+    AffineInvariantMean,
+    Beginning,
+    ProductMean,
+    SpaceFormMean,
+)
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, check_bound
 from riemdp.statistics._records import check_inside, record_coordinates
 from riemdp.statistics._solver_of_space import (
     FlatAverage,
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._mean_solver import Shares
-    from riemdp.statistics._question import Partial
 
 
 class LogEuclideanAverage(FlatAverage):
@@ -80,7 +82,7 @@ class LogEuclideanAverage(FlatAverage):
         return CertifiedMean(value, rounding, 1)
 
 
-class SpaceFormSolver(WeightedSolver):
+class SpaceFormSolver(MeanSolver, Beginning):
     """What spheres and hyperbolic spaces share: Newton's method."""
 
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
@@ -100,15 +102,11 @@ class SphereSolver(SpaceFormSolver):
 
     proof = "docs/proofs/frechet-mean-certificate.md"
 
-    def records(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Clipped points."""
-        return ball.project(data)
-
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """Certify a point; noise is added to its coordinates."""
+    def near(self, ball: Ball, points: FloatArray, weights: Shares, tol: float) -> FloatArray:
+        """See :meth:`Beginning.near`."""
         tol -= conversion_allowance(ball)
         sphere: Any = ball.manifold
-        value, bound, _ = _space_form_mean.solve(sphere, records, weights, ball, tol)
+        value, bound, _ = _space_form_mean.solve(sphere, ball.project(points), weights, ball, tol)
         check_bound(bound, tol)
         return ball.coordinates(value)
 
@@ -164,17 +162,13 @@ class HyperbolicSolver(SpaceFormSolver):
 
     proof = "docs/proofs/frechet-mean-certificate.md"
 
-    def records(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Clipped coordinates about the centre."""
-        return record_coordinates(ball, data)
-
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """Certify a point; noise is added to its coordinates."""
+    def near(self, ball: Ball, points: FloatArray, weights: Shares, tol: float) -> FloatArray:
+        """See :meth:`Beginning.near`."""
         tol -= conversion_allowance(ball)
         origin = Ball(ball.manifold, ball.manifold.origin, ball.radius)
         space: Any = ball.manifold
-        points = origin.point(records)
-        value, bound, _ = _space_form_mean.solve(space, points, weights, None, tol)
+        seen = origin.point(record_coordinates(ball, points))
+        value, bound, _ = _space_form_mean.solve(space, seen, weights, None, tol)
         check_bound(bound, tol)
         return origin.coordinates(value)
 
@@ -195,7 +189,7 @@ class HyperbolicSolver(SpaceFormSolver):
         return None if found is None else CertifiedMean(*found)
 
 
-class AffineInvariantSolver(WeightedSolver):
+class AffineInvariantSolver(MeanSolver):
     """Steps with the Hessian of a sample, then Newton's method, on whitened records."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
@@ -203,22 +197,6 @@ class AffineInvariantSolver(WeightedSolver):
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified with every rounding bounded; see :meth:`MeanSolver.exact`."""
         return AffineInvariantMean()
-
-    def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Clipped log-eigenvalues, seen from the centre, and eigenvectors."""
-        return _clipped_affine_invariant_mean.clipped_spectrum(ball, data)
-
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """Certify the coordinates themselves."""
-        logs, vectors = records
-        return _clipped_affine_invariant_mean.spectral_mean(
-            logs, vectors, ball.radius, tol, weights=weights
-        )
-
-    def floor(self, ball: Ball) -> float:
-        """Largest over the ball."""
-        manifold: Any = ball.manifold
-        return 2.0 * _clipped_affine_invariant_mean.worst_allowance(manifold.k, ball.radius)
 
     def solve(
         self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
@@ -228,7 +206,7 @@ class AffineInvariantSolver(WeightedSolver):
         return CertifiedMean(*_affine_invariant_passes.solve(data, weights, tol))
 
 
-class ProductSolver(WeightedSolver):
+class ProductSolver(MeanSolver):
     """Factor by factor, of records that were clipped as a whole."""
 
     proof = "docs/proofs/products.md"
@@ -239,43 +217,6 @@ class ProductSolver(WeightedSolver):
         pairs = list(zip(found, manifold.counts, strict=True))
         known = tuple(part for part, count in pairs if part is not None for _ in range(count))
         return ProductMean(known) if len(known) == sum(manifold.counts) else None
-
-    def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, ...]:
-        """Parts of the clipped points.
-
-        Of a matrix that float64 hardly holds the first clipping is wrong in the fourth digit; what
-        it leaves lies next to the ball, so that the second is right.
-        """
-        manifold: Any = ball.manifold
-        return tuple(manifold.apart(ball.project(ball.project(data))))
-
-    def weighs(self, manifold: Any) -> bool:
-        """Whether every factor's does; see :meth:`MeanSolver.weighs`."""
-        return all(mean_solver(space).weighs(space) for space in manifold.spaces)
-
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """Join the factors' means, and clip."""
-        manifold: Any = ball.manifold
-        share = tol / math.sqrt(len(records)) * (1.0 - 1e-15)
-        means = []
-        each = zip(manifold.balls(ball), records, strict=True)
-        for factor, part in ticks(each, len(records), "means"):
-            solver = mean_solver(factor.manifold)
-            parts = solver.records(factor, part)
-            # without weights what a solver of another package says its mean is
-            means.append(
-                solver.mean(factor, parts, share)
-                if weights is None
-                else solver.weighted(factor, parts, weights, share)
-            )
-        return clip_norm(np.concatenate(means), ball.radius)
-
-    def floor(self, ball: Ball) -> float:
-        """Return the root of the sum of squares, all as large as the largest."""
-        manifold: Any = ball.manifold
-        factors = manifold.balls(ball)
-        floors = [mean_solver(each.manifold).floor(each) for each in dict.fromkeys(factors)]
-        return math.sqrt(len(factors)) * max(floors) * (1.0 + 1e-14)
 
     def parts(self, manifold: Any) -> tuple[Manifold, ...]:
         """Return the factors."""

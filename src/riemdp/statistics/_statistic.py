@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +15,6 @@ from riemdp.statistics._question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -173,39 +170,6 @@ class Statistic(Part, sort="statistic"):
             An upper bound, 1 by default. The mechanism's expected distance is multiplied by it.
         """
         return 1.0
-
-    @property
-    def numerical_delta(self) -> float | None:
-        """Allowance for rounding that the tolerance leaves; None where it is not quantified.
-
-        0.0 says that every answer as computed is proved to lie within the tolerance.
-        """
-        return None
-
-    def in_float64(self) -> Self:
-        """Return the same in float64, for draws that are made there; by default itself."""
-        return self
-
-    def exactly(self, ball: Ball) -> Self:  # noqa: ARG002
-        """Return the same statistic, computed so that its tolerance is proved in every bit.
-
-        Parameters
-        ----------
-        ball : Ball
-
-        Returns
-        -------
-        Statistic
-            With :attr:`numerical_delta` 0.0; by default the statistic itself, if it has that.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is no such way on this ball.
-        """
-        if self.numerical_delta != 0.0:
-            raise UnsupportedError(f"no exact arithmetic is known of {self.name}")
-        return self
 
     def range(self, ball: Ball) -> Ball:
         """Public ball that holds the value for any records of a ball; by default the same.
@@ -629,35 +593,6 @@ class Statistic(Part, sort="statistic"):
         return noisy
 
 
-@dataclass(frozen=True)
-class InTwoArithmetics(Statistic):
-    """A statistic that is computed in float64, or so that every bit of it is proved."""
-
-    arithmetic: Literal["float64", "exact"] = field(
-        default="float64", init=False, repr=False, compare=False
-    )
-
-    @property
-    def numerical_delta(self) -> float | None:
-        """See :attr:`Statistic.numerical_delta`: 0.0 in exact arithmetic."""
-        return 0.0 if self.arithmetic == "exact" else None
-
-    def exactly(self, ball: Ball) -> Self:  # noqa: ARG002
-        """Return the statistic in exact arithmetic; see :meth:`Statistic.exactly`."""
-        return self._in("exact")
-
-    def in_float64(self) -> Self:
-        """See :meth:`Statistic.in_float64`."""
-        return self._in("float64")
-
-    def _in(self, arithmetic: str) -> Self:
-        if self.arithmetic == arithmetic:
-            return self
-        found = copy.copy(self)
-        object.__setattr__(found, "arithmetic", arithmetic)
-        return found
-
-
 class Summary(Statistic, Question):
     """A statistic of one answer, which is its own question.
 
@@ -677,16 +612,14 @@ class Summary(Statistic, Question):
         return self
 
 
-def check_statistic(statistic: object, name: str = "statistic") -> None:
+def check_statistic(statistic: object) -> None:
     """Raise ``InvalidParameterError`` for what is no statistic.
 
     Parameters
     ----------
     statistic : object
-    name : str
-        What it is, for the message.
     """
     if not isinstance(statistic, Statistic):
         raise InvalidParameterError(
-            f"{name} must be a riemdp.statistics.Statistic, got {kind_of(statistic)}"
+            f"statistic must be a riemdp.statistics.Statistic, got {kind_of(statistic)}"
         )

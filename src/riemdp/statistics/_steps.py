@@ -26,16 +26,14 @@ from riemdp.statistics._seen import (
     vector_ball,
 )
 from riemdp.statistics._sensitivity import tangent_mean_sensitivity
-from riemdp.statistics._solver_of_space import average
-from riemdp.statistics._statistic import InTwoArithmetics
+from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Self
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Question
-    from riemdp.statistics._statistic import Metric, Statistic
+    from riemdp.statistics._statistic import Metric
 
 #: Most steps of one release.
 _MOST = 10_000
@@ -61,7 +59,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class NoisySteps(InTwoArithmetics):
+class NoisySteps(Statistic):
     """Steps from a released point to the next, each along a noisy mean of bounded vectors.
 
     An answer is a mean over the records, in the tangent space at a released point, of vectors whose
@@ -88,10 +86,6 @@ class NoisySteps(InTwoArithmetics):
     def answer_weight(self, step: int) -> float:
         """Root of the share; see :meth:`Statistic.answer_weight`."""
         return math.sqrt(self.shares_of_steps[step])
-
-    def in_integers(self) -> Self:
-        """Return the same in exact arithmetic, as sums of integers."""
-        return self._in("exact")
 
     def has_moment(self, step: int) -> bool:
         """Whether an answer has the second moment in it; the first one, by default."""
@@ -125,24 +119,13 @@ class NoisySteps(InTwoArithmetics):
         """``2r/n``, in both metrics; see :meth:`Statistic.replace_one`."""
         return tangent_mean_sensitivity(ball, n)
 
-    def tolerance(self, ball: Ball, sensitivity: float) -> float:
-        """Zero for sums of integers; see :meth:`Statistic.tolerance`."""
-        floor = self._floor(ball)
-        return 0.0 if floor == 0.0 else max(floor, 1e-9 * sensitivity)
-
-    def rounding(self, ball: Ball) -> float:
-        """Half of the floor; see :meth:`Statistic.rounding`."""
-        return 0.5 * self._floor(ball)
-
-    def _floor(self, ball: Ball) -> float:
-        if self.arithmetic == "exact":
-            return 0.0
-        return JOINT_REACH * average(ball.manifold).floor(ball)
+    def tolerance(self, ball: Ball, sensitivity: float) -> float:  # noqa: ARG002
+        """Zero: integers are added; see :meth:`Statistic.tolerance`."""
+        return 0.0
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """Return the proof of the steps, and that of the sums where these are exact."""
-        exact = {"exact mean": ExactSum.proof} if self.arithmetic == "exact" else {}
-        return {**super().proofs_on(ball), **exact}
+        """Return the proof of the steps, and that of the sums."""
+        return {**super().proofs_on(ball), "exact mean": ExactSum.proof}
 
     def start(self, ball: Ball) -> Place:
         """Return the centre, with no noise known; see :meth:`Statistic.start`."""
@@ -154,9 +137,9 @@ class NoisySteps(InTwoArithmetics):
 
     def ask(self, ball: Ball, point: Place, step: int) -> Question:  # noqa: ARG002
         """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
-        kind, exact = self._asked if step else SeenFromCentre, self.arithmetic == "exact"
+        kind = self._asked if step else SeenFromCentre
         weight, moment = self.answer_weight(step), self.has_moment(step)
-        return kind(point.point, point.unit, weight, moment=moment, exact=exact)
+        return kind(point.point, point.unit, weight, moment=moment)
 
     def move(self, ball: Ball, point: Place, noisy: FloatArray, step: int) -> Place:
         """Make a step along a noisy mean; see :meth:`Statistic.move`."""

@@ -13,8 +13,8 @@ from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
 from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
 from riemdp.statistics._flat_mean import stable_mean
-from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
-from riemdp.statistics._records import check_inside, record_coordinates
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, check_bound
+from riemdp.statistics._records import check_inside
 from riemdp.statistics._solver_of_space import register_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import FloatArray
     from riemdp.statistics._mean_solver import Shares
-    from riemdp.statistics._question import Partial
 
 
 class SubspaceMean(WeightedExactMean):
@@ -53,8 +52,8 @@ class SubspaceMean(WeightedExactMean):
         return tuple(map(Fraction, point.tolist()))
 
 
-class SubspaceSolver(WeightedSolver):
-    """Steps along the gradient about the centre; the certificate is the same in both arithmetics.
+class SubspaceSolver(MeanSolver):
+    """Steps along the gradient about the centre.
 
     ``seen`` is that of :class:`SubspaceMean`.
     """
@@ -67,18 +66,6 @@ class SubspaceSolver(WeightedSolver):
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified with every rounding bounded; see :meth:`MeanSolver.exact`."""
         return SubspaceMean(self._seen)
-
-    def records(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Clipped coordinates about the centre."""
-        return record_coordinates(ball, data)
-
-    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
-        """Certify the coordinates themselves."""
-        return _refined(self._seen(ball.manifold), ball, records, tol, weights)[0]
-
-    def floor(self, ball: Ball) -> float:
-        """Largest over the ball."""
-        return _certified_grassmann.floor(self._seen(ball.manifold), ball.radius)
 
     def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
         """Require a ball, small enough for the mean to be unique, that holds the data."""

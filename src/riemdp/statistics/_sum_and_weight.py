@@ -74,8 +74,8 @@ class SumAndWeight(FeatureSum):
         dim = ball.manifold.dim
         return math.sqrt((dim + self.weight**-2) / (dim + 1.0))
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Return the sums; see :meth:`Question.finish_exactly`."""
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Return the sums; see :meth:`Question.finish`."""
         return total_features(partial, ball.reach)
 
     def sum_of_weights(self, ball: Ball, noisy: FloatArray) -> float:

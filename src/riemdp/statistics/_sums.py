@@ -241,8 +241,8 @@ class SumStatistic(FeatureSum):
             )
         return quotient_of(move * Fraction(self.unit(ball)), n)
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Divide, as rational numbers; see :meth:`Question.finish_exactly`."""
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Divide, as rational numbers; see :meth:`Question.finish`."""
         return mean_features(partial, self.unit(ball))
 
     def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:

@@ -20,11 +20,6 @@ _EPS = float(np.finfo(np.float64).eps)
 _SUMMATION = 1000.0
 
 
-def average_floor(ball: Ball, size: float) -> float:
-    """Least tolerance of an average of coordinates, of records of this size."""
-    return max(1e-12 * ball.reach, 8.0 * _EPS * size)
-
-
 def spherical_floor(ball: Ball) -> float:
     """Least tolerance of the Fréchet mean on a sphere."""
     k = math.sqrt(ball.manifold.curvature_bound)

@@ -62,11 +62,6 @@ class VarianceOfMoments(Statistic):
         """At most, to first order: noise moves the second moment, and the mean at its farthest."""
         return 2.1 * ball.reach * self._moments.noise_in_value(ball)
 
-    @property
-    def numerical_delta(self) -> float:
-        """0.0: sums of integers; see :attr:`Statistic.numerical_delta`."""
-        return 0.0
-
     def proofs(self) -> Mapping[str, str | None]:
         """Its own, and those of the moments."""
         return both_proved({self.name: self.proof}, self._moments.proofs())
@@ -277,8 +272,8 @@ class DirectVariance(FeatureSum):
         square = Fraction(ball.reach) ** 2
         return quotient_of(min(square, 4 * square * Fraction(max(n - 1, 1), n * n)), 1)
 
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Second moment less the squared mean; see :meth:`Question.finish_exactly`."""
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Second moment less the squared mean; see :meth:`Question.finish`."""
         *mean, second = mean_features(partial, 1.0)
         square = Fraction(ball.reach) ** 2
         variance = (second - sum(x * x for x in mean)) * square

@@ -13,7 +13,6 @@ from riemdp._checks import is_one_of, real_entries
 from riemdp._errors import (
     InvalidParameterError,
     NotOnManifoldError,
-    UnsupportedError,
     UnsupportedManifoldError,
     UnsupportedNeighboursError,
 )
@@ -26,14 +25,14 @@ from riemdp.statistics._sensitivity import (
     weighted_frechet_mean_sensitivity,
     weighted_tangent_mean_sensitivity,
 )
-from riemdp.statistics._solver_of_space import average, mean_solver
+from riemdp.statistics._solver_of_space import average
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.statistics._data import Records
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial
@@ -227,11 +226,12 @@ class WeightedMeanOfPlaces(Mean):
         small = (1.0 / self.share - 1.0) / max(size - 1, 1) * (1.0 + 1e-9)
         return {"weights": np.array([1.0] + [min(small, 1.0)] * (size - 1))}
 
-    def _exactly(self, ball: Ball) -> ExactMean:
-        found = super()._exactly(ball)
+    def _exact(self, ball: Ball) -> ExactMean:
+        found = super()._exact(ball)
         if not found.weighs:
-            raise UnsupportedError(
-                f"no exact arithmetic is known of the {self.name} on {ball.manifold}"
+            raise UnsupportedManifoldError(
+                f"no certified mean with weights is known for {ball.manifold}; take the tangent "
+                'mean (mechanism="tangent-gaussian")'
             )
         return found
 
@@ -239,8 +239,6 @@ class WeightedMeanOfPlaces(Mean):
         """Clip, and add, or keep weights as integers; see :meth:`Question.summarise`."""
         points, exact = np.asarray(records.points), self._exact(ball)
         whole = whole_weights(records.weights)
-        if exact is None:
-            return self._solver(ball.manifold).records(ball, points), whole
         rows = exact.rows(ball, shortened(ball, points))
         return exact.summed(ball, rows, whole) if exact.adds else (rows, whole)
 
@@ -248,22 +246,9 @@ class WeightedMeanOfPlaces(Mean):
         """Return those that count; see :meth:`Mean._terms`."""
         return _that_count(*self.summarise(ball, records))
 
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Certify the mean; see :meth:`Question.finish`."""
-        exact = self.finish_exactly(ball, partial, tol)
-        if exact is not None:
-            return np.array([float(x) for x in exact])
-        rows, whole = _that_count(*partial)
-        shares = whole / sum_of(whole)
-        return self._solver(ball.manifold).weighted(ball, rows, shares, tol)
-
-    def finish_exactly(
-        self, ball: Ball, partial: Partial, tol: float
-    ) -> tuple[Fraction, ...] | None:
-        """In exact arithmetic, the same; see :meth:`Question.finish_exactly`."""
         exact = self._exact(ball)
-        if exact is None:
-            return None
         if exact.adds:
             return exact.mean(ball, partial, tol)
         return exact.weighted(ball, *_that_count(*partial), tol)
@@ -322,11 +307,7 @@ class WeightedFrechetMean(IntrinsicMean, WeightedMeanOfPlaces):
     proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
 
     def _move(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
-        if not mean_solver(ball.manifold).weighs(ball.manifold):
-            raise UnsupportedManifoldError(
-                f"no certified Fréchet mean with weights is known for {ball.manifold}; take the "
-                'tangent mean (mechanism="tangent-gaussian")'
-            )
+        self._exact(ball)
         exact = weighted_frechet_mean_sensitivity(ball, self.share)
         check_certifiable(ball)
         return exact

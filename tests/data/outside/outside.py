@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
+from flint import arb
 
 from riemdp import Ball, Euclidean, UnsupportedManifoldError, secure_generator
 from riemdp.mechanisms import Mechanism
+from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import PureCurve
 from riemdp.statistics import (
     FrechetMean,
     Question,
     Statistic,
     Summary,
-    clipped_frechet_mean,
+    answer,
 )
 
 
@@ -45,7 +48,8 @@ class FrechetVariance(Summary):
         return max(floor, 1e-9 * sensitivity)
 
     def finish(self, ball, partial, tol):
-        mean = ball.point(clipped_frechet_mean(ball, partial, FrechetMean().tolerance(ball, 0.0)))
+        found = answer(FrechetMean(), ball, partial, FrechetMean().tolerance(ball, 0.0))
+        mean = ball.point(np.array(found, dtype=float))
         squares = np.square(ball.manifold.dist(mean, partial))
         return np.array([math.fsum(squares) / len(squares) - 0.5 * ball.radius**2])
 
@@ -111,6 +115,31 @@ class LogisticLaw:
 
 
 @dataclass(frozen=True)
+class LogisticDraw(ExactDraw):
+    """A logistic variable about a footpoint, rounded to the nearest number of a grid."""
+
+    proof = "https://example.org/logistic-noise"
+
+    sigma: float
+    coordinates = 1
+
+    def integers(self, bits, ladder, footpoint, grid):
+        uniform = bits.uniform()
+        step = Fraction(2) ** -grid
+        scale, middle = Fraction(self.sigma) / step, footpoint[0] / step
+
+        def rounded():  # None where the bits that were read leave it open: then more are
+            u = uniform.ball()
+            return ladder.nearest((u / (1 - u)).log() * arb_of(scale) + arb_of(middle))
+
+        return [ladder.settle(rounded)]
+
+
+def arb_of(number):
+    return arb(number.numerator) / arb(number.denominator)
+
+
+@dataclass(frozen=True)
 class Logistic(Mechanism):
     """Logistic noise on the line: the slope of its log-density is at most 1/sigma."""
 
@@ -134,6 +163,9 @@ class Logistic(Mechanism):
         leading = () if size is None else (size,) if isinstance(size, int) else size
         shape = (*leading, *footpoint.shape)
         return footpoint + generator.logistic(scale=self.sigma, size=shape)
+
+    def exact_draw(self, ball):
+        return LogisticDraw(self.sigma)
 
     def log_density(self, point, footpoint):
         x = np.abs(np.asarray(point)[..., 0] - np.asarray(footpoint)[..., 0]) / self.sigma

@@ -60,7 +60,6 @@ def test_what_was_searched_is_verified(manifold, radius, budget):
     assert failed(again) == failed(release) == []
     assert again.search.steps
     assert again.ball.radius < radius
-    assert again.numerical_delta == release.numerical_delta
     assert "docs/proofs/private-ball.md" in release.proofs.values()
 
 

@@ -11,7 +11,6 @@ from riemdp import (
     PureDP,
     SPDLogEuclidean,
     Sphere,
-    UnsupportedError,
 )
 from riemdp.privacy import within_total
 from riemdp.release._search._schedule import Outcome, working_ball
@@ -23,7 +22,6 @@ from riemdp.release._search._steps import (
     centre_offer,
     found_ball,
 )
-from riemdp.statistics import TangentMean
 
 
 @pytest.mark.parametrize("manifold", [Euclidean(3), Sphere(2), Hyperbolic(2)], ids=str)
@@ -35,19 +33,7 @@ def test_a_centre_has_the_sensitivity_of_a_mean_in_a_tangent_space(manifold, bud
     assert made.sensitivity >= 2.0 * 0.8 / 50
     assert made.mechanism.satisfies(made.sensitivity, budget)
     assert not made.mechanism.satisfies(made.sensitivity * 1.001, budget)
-    assert made.arithmetic == "exact"
     assert type(made.mechanism) is centre_kind(type(budget))
-
-
-def test_a_centre_that_is_not_drawn_exactly_is_none(monkeypatch):
-    """In float64 its bits would tell of the records."""
-
-    def exactly(self, ball):
-        raise UnsupportedError("a mean of another package")
-
-    monkeypatch.setattr(TangentMean, "exactly", exactly)
-    with pytest.raises(UnsupportedError, match="no exact arithmetic"):
-        centre_offer(Ball(Sphere(2), [0.0, 0.0, 1.0], 0.8), 50, GDP(0.1))
 
 
 def test_what_is_left_and_what_was_spent_are_the_budget(found):

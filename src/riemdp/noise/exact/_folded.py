@@ -63,8 +63,7 @@ class FoldedDraw(ExactDraw):
         if not self.manifold.folds:
             raise UnsupportedManifoldError(
                 f"no exact draws are known on {self.manifold}: its class does not say what "
-                "coordinates of the cover stand for; give it raised(coordinates) and folded(ends), "
-                'or release with arithmetic="float64"'
+                "coordinates of the cover stand for; give it raised(coordinates) and folded(ends)"
             )
         if not self.above.gives_ends:
             raise UnsupportedManifoldError(

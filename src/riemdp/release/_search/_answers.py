@@ -101,13 +101,9 @@ class _Chunked(Question):
         parts = (self._question.summarise(ball, rows) for (rows,) in in_chunks(records))
         return functools.reduce(self._question.merge, parts)
 
-    def finish(self, ball: Ball, partial: Any, tol: float) -> FloatArray:
+    def finish(self, ball: Ball, partial: Any, tol: float) -> tuple[Fraction, ...] | FloatArray:
         """See :meth:`Question.finish`."""
         return self._question.finish(ball, partial, tol)
-
-    def finish_exactly(self, ball: Ball, partial: Any, tol: float) -> tuple[Fraction, ...] | None:
-        """See :meth:`Question.finish_exactly`."""
-        return self._question.finish_exactly(ball, partial, tol)
 
 
 def centre_drawn(
@@ -118,7 +114,6 @@ def centre_drawn(
     start = made.statistic.start(question.ball)
     first = _Chunked(asked(made.statistic, question.ball, start, 0))
     value, rounded = drawn(made, start, first, records.points, source)
-    assert rounded is not None  # of an exact draw
     return CentreStep(
         label=question.label,
         guarantee=question.guarantee,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from riemdp._array_fields import ArrayFields
-from riemdp._errors import UnsupportedBallError, UnsupportedError
+from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism, TangentGaussian, TangentLaplace
 from riemdp.privacy import Budget, noise_kind, rest_of
@@ -106,12 +106,11 @@ class Search:
 def search_proofs(ball: Ball, budget: Budget) -> dict[str, str | None]:
     """Return where what every search rests on is proved, but for its ball."""
     kind = centre_kind(type(budget))
-    mean = TangentMean().exactly(working_ball(ball))
     return {
         "private ball": PROOF,
         budget.name: budget.proof,
         kind.name: kind.proof,
-        **mean.proofs_on(working_ball(ball)),
+        **TangentMean().proofs_on(working_ball(ball)),
     }
 
 
@@ -123,21 +122,14 @@ def centre_kind(definition: type[Budget]) -> type[Mechanism]:
 def centre_offer(ball: Ball, n: int, guarantee: Budget) -> Offer:
     """Return the tangent mean with noise that a centre is drawn from, on the space of the search.
 
-    ``UnsupportedError`` if it is not available, or nobody knows how to draw it by exact arithmetic.
+    ``UnsupportedError`` if it is not available.
     """
-    made = offer(TangentMean(), centre_kind(type(guarantee)), ball, n, guarantee)
-    if made.arithmetic != "exact":
-        raise UnsupportedError(
-            f"no exact arithmetic is known of the tangent mean on {ball.manifold}, which a search "
-            "for a ball needs"
-        )
-    return made
+    return offer(TangentMean(), centre_kind(type(guarantee)), ball, n, guarantee)
 
 
 def centre_again(step: CentreStep, ball: Ball, public: Ball) -> FloatArray:
     """Compute the point of a step again, from its integers."""
-    statistic = TangentMean().exactly(ball)
-    return public.project(replayed(statistic, ball, step.grid, step.rounded))
+    return public.project(replayed(TangentMean(), ball, step.grid, step.rounded))
 
 
 def found_ball(public: Ball, outcome: Outcome) -> Ball:
