@@ -137,7 +137,7 @@ def test_integers_never_move_farther_than_is_said():
         [np.diag(d) for d in ([1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1])], float
     )
     quaternions = unit_quaternions(np.concatenate([rotations(30), turns]))
-    found = [STATISTIC.total(4, Records(row[None])).total for row in quaternions]
+    found = [STATISTIC.integers(4, Records(row[None]))[0].tolist() for row in quaternions]
     worst = max(
         sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
         for i, one in enumerate(found)

@@ -131,7 +131,7 @@ def _rows(
     if users is None or "users" not in related.takes:
         return rows, users
     ball = Ball.whole(Sphere(rows.shape[1] - 1))
-    records = Records(rows, users=users).validated(ball.manifold, one_by_one=True)
+    records = Records(rows, users=users).validated(ball.manifold, tells_number=False)
     found, ids = np.asarray(records.points), np.asarray(records.users)
     rows = own_directions(found, ids, own, ball.center)
     return rows, list(range(len(rows)))

@@ -93,18 +93,26 @@ class Mean(InTwoArithmetics, Summary):
         descent = None if exact is None else exact.descent(ball, tol)
         return None if descent is None else descent_of(self, descent)
 
-    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
-        """Clip; see :meth:`Question.summarise`."""
-        return (self._exact(ball) or self._solver(ball.manifold)).records(ball, records)
+    def rows(self, ball: Ball, records: Any) -> Partial:
+        """Clip; see :meth:`Question.rows`."""
+        exact = self._exact(ball)
+        if exact is None:
+            return self._solver(ball.manifold).records(ball, records)
+        return exact.rows_of(ball, records)
 
-    def _terms(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64] | None]:
-        r"""Return clipped records, and what each of them weighs: what passes are made over.
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Add, where that is all that is needed; see :meth:`Question.added`."""
+        exact = self._exact(ball)
+        return rows if exact is None else exact.added(ball, rows)
+
+    def terms(self, ball: Ball, rows: Any) -> tuple[Partial, NDArray[np.int64] | None]:
+        """Return clipped records, and what each of them weighs: what passes are made over.
 
         Parameters
         ----------
         ball : Ball
-        records : ndarray, shape (m, \*point_shape)
-            Or Records, where the mean takes weights.
+        rows : object
+            Of :meth:`rows`.
 
         Returns
         -------
@@ -113,7 +121,7 @@ class Mean(InTwoArithmetics, Summary):
         whole : ndarray of int, shape (m,), or None
             None, by default, where all weigh the same.
         """
-        return self.summarise(ball, records), None
+        return self.added(ball, rows), None
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""
