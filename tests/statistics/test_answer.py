@@ -200,6 +200,31 @@ def test_another_package_is_given_copies_of_one_record_at_a_time(own):
     assert not any(np.shares_memory(rows, points) for rows in question.seen)
 
 
+class Number(Question):
+    """How many records there are, where those to the left of the centre raise."""
+
+    def adds(self, ball):
+        return True
+
+    def summarise(self, ball, records):
+        if (records[:, 0] < 0.0).any():
+            raise ValueError("a secret")
+        return np.array([len(records), records.sum()])
+
+    def merge(self, first, second):
+        return first + second
+
+    def finish(self, ball, partial, tol):
+        return partial
+
+
+@pytest.mark.parametrize("rows", [[], [1.0], [1.0, -2.0, 4.0, -8.0]])
+def test_a_record_that_raises_in_another_package_counts_as_the_centre(rows):
+    line = Ball(Euclidean(1), [0.5], 9.0)
+    found = answer(Number(), line, np.array(rows).reshape(-1, 1), 0.0)
+    assert found.tolist() == [len(rows), sum(x if x > 0.0 else 0.5 for x in rows)]
+
+
 @dataclass(frozen=True)
 class Asking(Question):
     """A question that takes labels, or not: of one class, as of steps of one statistic."""

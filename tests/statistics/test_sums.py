@@ -156,8 +156,7 @@ def test_many_rows_are_added_in_parts(monkeypatch):
     ball, points = BALLS[1], np.random.default_rng(1).normal(size=(50, 3)) * 1e-3
     whole = exact_answer(Moments("matrix"), ball, points, 0.0)
     monkeypatch.setattr("riemdp.statistics._answer._ENTRIES", 20)
-    monkeypatch.setattr("riemdp.kernel._tiles._MOST", 4)
-    monkeypatch.setattr("riemdp.kernel._tiles._LEAST", 4)
+    monkeypatch.setattr("riemdp.kernel._tiles._ROWS", 4)
     assert exact_answer(Moments("matrix"), ball, points, 0.0) == whole
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: Entries that a tile of points has, about; and its rows, a multiple of what BLAS works on at once.
-_ENTRIES, _LEAST, _MOST = 2**14, 64, 1024
+#: Entries of points in a tile at most, but for longer points, of which each has one; and rows.
+_ENTRIES, _ROWS = 2**14, 1024
 
 
 def rows_for(shape: Sequence[int]) -> int:
@@ -37,7 +37,7 @@ def rows_for(shape: Sequence[int]) -> int:
         A power of two.
     """
     fits = max(1, _ENTRIES // max(1, math.prod(shape)))
-    return max(_LEAST, min(_MOST, 1 << fits.bit_length() - 1))
+    return min(_ROWS, 1 << fits.bit_length() - 1)
 
 
 def tiles(
@@ -168,8 +168,10 @@ def places_are_alike(function: Callable[..., Any], record: Sequence[Any], rows: 
     Returns
     -------
     bool
-        False, too, if it raises.
+        False, too, if it raises; of one row a tile it is not called.
     """
+    if rows == 1:
+        return True
     none = [np.empty((0, *np.shape(one)), dtype=np.asarray(one).dtype) for one in record]
     tile = [_copied(each, one, rows) for each, one in zip(none, record, strict=True)]
     try:
@@ -187,6 +189,7 @@ def _rows_are_alike(found: Any) -> bool:
 
 
 def taken(found: Any, rows: slice) -> Any:
+    """Return some rows of arrays, alone or in nested tuples."""
     if isinstance(found, tuple):
         return tuple(taken(part, rows) for part in found)
     return found[rows]

@@ -88,7 +88,7 @@ class Prepared(Summaries):
         entries = 0
         adds = question.adds(self._ball)
         for part in self._rows(question, self._rows_of_a_tile(question)):
-            if adds and entries > _ENTRIES:
+            if adds and entries >= _ENTRIES:
                 found = merged(question, found, question.added(self._ball, joined(parts)))
                 parts, entries = [], 0
             parts.append(part)
@@ -143,11 +143,19 @@ class Prepared(Summaries):
 
     def _merged(self, question: Question) -> Partial:
         """Summarise every record by itself, and put them together in pairs."""
-        fill = _fill(question, self._ball.center)
-        found = [
-            question.summarise(self._ball, question.prepare(self._ball, _as_given(question, tile)))
-            for tile, _ in tiles(self._arrays(question), fill, 1)
-        ]
+        arrays, fill = self._arrays(question), _fill(question, self._ball.center)
+        public, _ = next(tiles([each[:0] for each in arrays], fill, 1))
+
+        def summary(tile: Any) -> Partial:
+            given = question.prepare(self._ball, _as_given(question, tile))
+            return question.summarise(self._ball, given)
+
+        found = []
+        for tile, number in tiles(arrays, fill, 1):
+            try:
+                found.append(summary(tuple(each[:number] for each in tile)))
+            except Exception:  # of a record, if not of the public one
+                found.append(summary(public))
         while len(found) > 1:
             pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
             found = pairs + found[2 * len(pairs) :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -226,7 +227,7 @@ def validated_points(manifold: Manifold, points: ArrayLike) -> NDArray[np.float6
         return np.array(manifold.validate(points))
     plain = given.shape[1:] == manifold.point_shape and given.dtype.kind != "c"
     fill = manifold.origin if plain else given[0]  # in its own format, where there are several
-    rows, found = _rows_of_a_tile(manifold, fill), []
+    rows, found = _rows_of_a_tile(manifold, given.shape[1:]), []
     for place, ((tile,), number) in enumerate(tiles([given], [fill], rows)):
         try:
             found.append(manifold.validate(tile)[:number])
@@ -235,12 +236,17 @@ def validated_points(manifold: Manifold, points: ArrayLike) -> NDArray[np.float6
     return np.concatenate(found)
 
 
-def _rows_of_a_tile(manifold: Manifold, point: Any) -> int:
+def _rows_of_a_tile(manifold: Manifold, shape: tuple[int, ...]) -> int:
     """Return one of code of other packages, and where places are not alike."""
-    rows = rows_for(np.shape(point))
-    alike = is_own_throughout(manifold) and all(
+    return _rows_of_our_own(manifold, shape) if is_own_throughout(manifold) else 1
+
+
+@functools.lru_cache(maxsize=64)
+def _rows_of_our_own(manifold: Manifold, shape: tuple[int, ...]) -> int:
+    rows = rows_for(shape)
+    alike = all(
         # as it is, and moved onto the manifold
-        places_are_alike(manifold.validate, [share * point], rows)
+        places_are_alike(manifold.validate, [share * manifold.origin], rows)
         for share in (1.0, 1.0 + 1e-9)
     )
     return rows if alike else 1

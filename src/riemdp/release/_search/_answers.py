@@ -13,7 +13,7 @@ from riemdp.noise import resolve_generator
 from riemdp.noise.exact import exact_choice
 from riemdp.release._run import asked, drawn
 from riemdp.release._search._numbers import place_weights, radius_weights
-from riemdp.release._search._records import Records, below, beyond
+from riemdp.release._search._records import Records, below, beyond, made_of
 from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, walked, working_ball
 from riemdp.release._search._steps import CentreStep, ChoiceStep, Search, Step, centre_offer
 
@@ -110,4 +110,6 @@ def centre_drawn(
 
 def _on_chart(ball: Ball, points: FloatArray) -> FloatArray:
     chart = ball.manifold.chart
-    return points if chart is None else chart.to_chart(points)
+    if chart is None:
+        return points
+    return made_of(ball, chart.to_chart, points)[0]

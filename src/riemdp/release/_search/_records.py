@@ -30,10 +30,7 @@ class Records:
 
     def __init__(self, ball: Ball, points: FloatArray) -> None:
         self._ball = ball
-        self._rows = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
-        self._points: FloatArray = discreetly(
-            _WHO, lambda: in_tiles(ball.project, [points], [ball.center], self._rows)[0]
-        )
+        self._points, _ = made_of(ball, ball.project, points)
 
     def __len__(self) -> int:
         return len(self._points)
@@ -71,9 +68,17 @@ class Records:
 
     def _each(self, compute: Callable[..., FloatArray], *arrays: FloatArray) -> FloatArray:
         """Compute for each row; what fails, or is no number, is infinite."""
-        fill = [self._ball.center] * len(arrays)
-        found, lost = discreetly(_WHO, lambda: in_tiles(compute, arrays, fill, self._rows))
+        found, lost = made_of(self._ball, compute, *arrays)
         return np.where(np.isfinite(found) & ~lost, found, np.inf)
+
+
+def made_of(
+    ball: Ball, compute: Callable[..., FloatArray], *arrays: FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return what a function makes of each row of points, and for which it raises."""
+    rows = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
+    fill = [ball.center] * len(arrays)
+    return discreetly(_WHO, lambda: in_tiles(compute, arrays, fill, rows))
 
 
 def beyond(values: FloatArray, thresholds: FloatArray) -> list[int]:
