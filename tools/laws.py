@@ -39,6 +39,7 @@ from riemdp import (
     Torus,
     UnsupportedError,
 )
+from riemdp.kernel import in_tiles, rows_for
 from riemdp.manifolds import FlatProduct
 from riemdp.statistics import (
     AddRemove,
@@ -385,7 +386,7 @@ def people(ball: Ball, relation: Neighbours, takes: tuple[str, ...]) -> list[Rec
             values = BESIDE[takes[0]]
             several = [values[(k + i) % len(values)] for i in range(len(own))]
             given = {takes[0]: several if takes != ("labels",) else [values[k % 2]] * len(own)}
-        one = Records(points[own], **given).validated(ball.manifold, one_by_one=True)
+        one = Records(points[own], **given).validated(ball.manifold)
         found.append(relation.units(ball, replace(one, users=np.zeros(len(own), dtype=int))))
     return found
 
@@ -411,15 +412,13 @@ def questions(form: Statistic, ball: Ball, most: int = 3) -> Iterator[tuple[floa
 
 def answered(question: Question, cell: Cell, records: Records) -> Row:
     """Return the exact answer, as a release computes it."""
-    alone = not cell.relation.keeps_places
-    valid_ones = records.validated(cell.ball.manifold, one_by_one=alone)
-    kept = Prepared(cell.ball, valid_ones, one_by_one=alone)
+    kept = Prepared(cell.ball, records.validated(cell.ball.manifold))
     return answer(question, cell.ball, kept, cell.tolerance)
 
 
 def row(question: Question, ball: Ball, unit: Records) -> Row:
     """Return what one unit adds: the answer of that alone. Labels may be none of the classes."""
-    return answer(question, ball, Prepared(ball, unit, one_by_one=True), 0.0)
+    return answer(question, ball, Prepared(ball, unit), 0.0)
 
 
 def square(vector: Iterable[Fraction]) -> Fraction:
@@ -456,7 +455,7 @@ def is_sum(form: Statistic, ball: Ball) -> bool:
         return False
     some = with_beside(form, wild_points(ball)[:12])
     alone = [row(question, ball, taken(some, [i])) for i in range(len(some))]
-    total = answer(question, ball, Prepared(ball, some, one_by_one=True), 0.0)
+    total = answer(question, ball, Prepared(ball, some), 0.0)
     times = 1 if form.totals else len(some)
     return tuple(times * x for x in total) == tuple(map(sum, zip(*alone, strict=True)))
 
@@ -623,9 +622,7 @@ def same(one: Any, other: Any) -> bool:
 
 def summary(question: Question, cell: Cell, records: Records) -> Any:
     """Return what a question is told of records."""
-    alone = not cell.relation.keeps_places
-    kept = records.validated(cell.ball.manifold, one_by_one=alone)
-    return Prepared(cell.ball, kept, one_by_one=alone).summary(question)
+    return Prepared(cell.ball, records.validated(cell.ball.manifold)).summary(question)
 
 
 def company_of(cell: Cell, size: int, seed: int = 0) -> Records:
@@ -686,8 +683,7 @@ def leaves(partial: Any) -> list[Any]:
 
 def place(cell: Cell, size: int = 250) -> None:
     """Check that a record adds the same wherever it stands, alone or among any number."""
-    few = min(size, 12)
-    size = size if cell.relation.keeps_places else few  # where each is worked on by itself
+    few = 12
     crowd, every = company_of(cell, size), np.arange(size)
     for _, question in questions(cell.form, cell.ball):
         told = functools.cache(
@@ -700,7 +696,7 @@ def place(cell: Cell, size: int = 250) -> None:
         for order in (every[:few], every[:few][::-1], every[[5, 3]], every[[7, 7, 7]]):
             alone = merged(told(int(i)) for i in order)
             assert same(told(*order), alone), f"{cell}: it counts that there are {len(order)}"
-        for cut in (1, 7, size // 2) if size > few else ():
+        for cut in (1, 7, size // 2):
             parts = told(*every[:cut]), told(*every[cut:])
             assert same(merged(parts), told(*every)), f"{cell}: it counts that there are {size}"
         if question.adds(cell.ball):
@@ -720,27 +716,37 @@ LAYOUTS: dict[str, Callable[[FloatArray], Any]] = {
 }
 
 
-def layout(ball: Ball, *, alone: bool) -> None:
+def layout(ball: Ball) -> None:
     """Check that neither the order of numbers in memory nor the type of a container counts.
 
     Statistics see what validation returns, which is in C order: it is the one that may differ.
     """
-    rows = points_of(ball, 60 if alone else 600)
-    whole = Records(rows).validated(ball.manifold, one_by_one=alone).points
+    rows = points_of(ball, 600)
+    whole = Records(rows).validated(ball.manifold).points
     for name, make in LAYOUTS.items():
-        found = Records(make(rows)).validated(ball.manifold, one_by_one=alone).points
+        found = Records(make(rows)).validated(ball.manifold).points
         assert found.flags.c_contiguous
         assert same(found, whole), f"records on {ball.manifold}: it counts that they are {name}"
 
 
 def maps(ball: Ball) -> dict[str, Callable[[FloatArray], FloatArray]]:
-    """Return the maps of a ball that statistics see records through."""
+    """Return the maps of a ball that statistics see records through, tile by tile."""
     space = ball.manifold
-    found = {"validate": space.validate, "coordinates": ball.coordinates, "project": ball.project}
+    found = {
+        "validate": lambda rows: np.asarray(Records(rows).validated(space).points),
+        "coordinates": tiled(ball, ball.coordinates),
+        "project": tiled(ball, ball.project),
+    }
     with contextlib.suppress(UnsupportedError):
         space.unit_vectors(ball.center)
-        found["unit_vectors"] = space.unit_vectors
+        found["unit_vectors"] = tiled(ball, space.unit_vectors)
     return found
+
+
+def tiled(ball: Ball, function: Callable[[FloatArray], FloatArray]) -> Any:
+    """Return a map of records in tiles, as the kernel works on them."""
+    rows = rows_for(ball.manifold.point_shape)
+    return lambda points: in_tiles(function, [points], [ball.center], rows)[0]
 
 
 def points_of(ball: Ball, size: int) -> FloatArray:

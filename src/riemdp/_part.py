@@ -198,6 +198,24 @@ def is_own(part: type) -> bool:
     return module == _OWN or module.startswith(_OWN + ".")
 
 
+def is_own_throughout(*parts: object) -> bool:
+    """Whether the classes of parts, and of all that they are made of, are of this library.
+
+    What is derived from no class of it, such as a number, counts for nothing.
+    """
+    left, seen = list(parts), set()
+    while left:
+        part = left.pop()
+        if isinstance(part, (tuple, list)):
+            left.extend(each for each in part if not isinstance(each, (int, float, str)))
+        elif id(part) not in seen and any(map(is_own, type(part).__mro__)):
+            if not is_own(type(part)):
+                return False
+            seen.add(id(part))
+            left.extend((getattr(part, "inside", ()), *getattr(part, "__dict__", {}).values()))
+    return True
+
+
 def registered(sort: str) -> dict[str, type[Any]]:
     """Return the parts of a sort that are of this library, by name, in the order of their list."""
     return {name: lookup(name) for name, place in OWN_PARTS.items() if place.sort == sort}

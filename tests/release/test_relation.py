@@ -24,7 +24,6 @@ from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,
     Groups,
-    Prepared,
     Records,
     ReplaceOne,
     ReplacePoint,
@@ -238,36 +237,27 @@ def test_errors_do_not_say_how_many_records_there_are(wrong):
 
 
 @pytest.mark.parametrize(
-    ("options", "by_themselves"),
+    ("options", "told"),
     [
-        ({}, False),
-        ({"neighbours": Groups(3)}, False),
-        ({"adjacency": "add-remove"}, True),
-        ({"users": USERS, "people": 10}, True),
-        ({"users": USERS}, True),
+        ({}, True),
+        ({"neighbours": Groups(3)}, True),
+        ({"adjacency": "add-remove"}, False),
+        ({"users": USERS, "people": 10}, False),
+        ({"users": USERS}, False),
     ],
 )
-def test_records_are_worked_on_by_themselves_where_neighbours_keep_no_places(
-    monkeypatch, options, by_themselves
-):
-    """Every release, twice: where rows are validated, and where the statistic sees them."""
+def test_errors_tell_how_many_records_there_are_where_that_is_public(monkeypatch, options, told):
     seen = []
 
-    class Watched(Prepared):
-        def __init__(self, *arguments, one_by_one=False):
-            seen.append(one_by_one)
-            super().__init__(*arguments, one_by_one=one_by_one)
-
-    def watched(self, manifold, *, one_by_one=False):
-        seen.append(one_by_one)
-        return validated(self, manifold, one_by_one=one_by_one)
+    def watched(self, manifold, *, tells_number=True):
+        seen.append(tells_number)
+        return validated(self, manifold, tells_number=tells_number)
 
     validated = Records.validated
-    monkeypatch.setattr("riemdp.release._run.Prepared", Watched)
     monkeypatch.setattr(Records, "validated", watched)
     release = mean(GDP(0.5), mechanism="tangent-gaussian", **options)
-    assert seen == [by_themselves] * 2
-    assert release.neighbours.keeps_places is not by_themselves
+    assert seen == [told]
+    assert release.neighbours.keeps_places is told
 
 
 def test_an_account_that_names_no_relation_is_one_of_replaced_records():

@@ -180,12 +180,14 @@ def test_no_question_changes_the_records_of_the_caller(own):
     assert points.flags.writeable
 
 
-def test_no_record_is_copied_for_one_that_clips():
+@pytest.mark.parametrize("own", [True, False])
+def test_another_package_is_given_copies_of_one_record_at_a_time(own):
     class Keeps(Plain):
-        clips = True
+        clips = own
+        seen = ()
 
         def summarise(self, ball, records):
-            self.seen = records
+            self.seen += (records,)
             return records
 
         def finish(self, ball, partial, tol):
@@ -193,8 +195,34 @@ def test_no_record_is_copied_for_one_that_clips():
 
     points, question = spread(5, 0.2), Keeps()
     answer(question, BALL, points, 1e-9)
-    assert np.shares_memory(question.seen, points)
-    assert not question.seen.flags.writeable
+    np.testing.assert_array_equal(np.concatenate(question.seen), points)
+    assert {rows.shape for rows in question.seen} == {(1, 3)}
+    assert not any(np.shares_memory(rows, points) for rows in question.seen)
+
+
+class Number(Question):
+    """How many records there are, where those to the left of the centre raise."""
+
+    def adds(self, ball):
+        return True
+
+    def summarise(self, ball, records):
+        if (records[:, 0] < 0.0).any():
+            raise ValueError("a secret")
+        return np.array([len(records), records.sum()])
+
+    def merge(self, first, second):
+        return first + second
+
+    def finish(self, ball, partial, tol):
+        return partial
+
+
+@pytest.mark.parametrize("rows", [[], [1.0], [1.0, -2.0, 4.0, -8.0]])
+def test_a_record_that_raises_in_another_package_counts_as_the_centre(rows):
+    line = Ball(Euclidean(1), [0.5], 9.0)
+    found = answer(Number(), line, np.array(rows).reshape(-1, 1), 0.0)
+    assert found == (len(rows), sum(x if x > 0.0 else 0.5 for x in rows))
 
 
 @dataclass(frozen=True)
@@ -219,9 +247,9 @@ class Asking(Question):
         return partial
 
 
-def test_records_by_themselves_come_with_what_each_question_takes():
+def test_records_come_with_what_each_question_takes():
     line = Ball(Euclidean(1), [0.0], 9.0)
     records = riemdp.Records([[1.0], [2.0], [4.0]], labels=[1, 10, 100]).validated(line.manifold)
-    alone = Prepared(line, records, one_by_one=True)
+    alone = Prepared(line, records)
     for labelled, expected in ((False, 7.0), (True, 111.0), (False, 7.0)):
         assert answer(Asking(labelled), line, alone, 0.0) == (expected,)

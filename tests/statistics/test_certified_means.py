@@ -97,7 +97,7 @@ class Asked(ExactMean):
     def floor(self, ball):
         return 0.0
 
-    def of_coordinates(self, ball, coordinates):
+    def rows(self, ball, coordinates):
         return coordinates
 
     def mean(self, ball, partial, tol):

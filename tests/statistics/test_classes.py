@@ -127,7 +127,7 @@ def searched(statistic, dim, labels, seed=0):
 
     def integers(z, label):
         record = Records(z[None], labels=np.array([label]))
-        return np.array(statistic.total(dim, record).total, dtype=float) * 2.0**-40
+        return statistic.integers(dim, record)[0] * 2.0**-40
 
     def move(z, one, other):
         return -np.linalg.norm(integers(z[:dim], one) - integers(z[dim:], other))

@@ -82,12 +82,12 @@ def spread_out(statistic, ball, n=40, seed=2):
     return Records(ball.point(ball.reach * rows), **statistic.typical_extras(n, rng))
 
 
-def walked(form, ball, records, noise, change=lambda sums, step: sums, **kept):
+def walked(form, ball, records, noise, change=lambda sums, step: sums):
     """Value of answers without noise, however long it is said to be."""
     point = form.begin(ball, lambda: noise)
     for step in range(form.steps):
         question = form.ask(ball, point, step)
-        found = answer(question, ball, Prepared(ball, records, **kept), 0.0)
+        found = answer(question, ball, Prepared(ball, records), 0.0)
         sums = np.array([float(x) for x in found])
         point = form.move(ball, point, change(sums, step), step)
     return form.value_at(ball, point)
@@ -135,9 +135,9 @@ def test_no_records_at_all(statistic):
     ball = BALLS[1]
     form = statistic.counted(ball)
     nobody = Records(np.zeros((0, 3)), **statistic.typical_extras(0, np.random.default_rng(0)))
-    found = walked(form, ball, nobody, 0.1, one_by_one=True)
+    found = walked(form, ball, nobody, 0.1)
     assert np.isfinite(found).all()
-    noise = walked(form, ball, nobody, 0.1, lambda sums, step: sums - 0.3, one_by_one=True)
+    noise = walked(form, ball, nobody, 0.1, lambda sums, step: sums - 0.3)
     assert np.isfinite(noise).all()
 
 

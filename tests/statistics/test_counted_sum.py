@@ -100,10 +100,14 @@ class Understated(SumStatistic):
 
 def test_a_norm_that_is_too_small_is_noticed():
     ball = BALLS[1]
-    check = "counted_form_is_bounded"
+    check = "features_are_as_short_as_is_stated"
     dict(part_checks(Understated(), ball=ball))[check]()
-    with pytest.raises(AssertionError, match="but a record moves an answer"):
+    with pytest.raises(AssertionError, match=r"no longer than feature_norm, 0\.99"):
         dict(part_checks(Understated(0.99), ball=ball))[check]()
+    form = CountedSum(Understated(0.99), 1.0)
+    far = ball.point(ball.reach * np.eye(ball.manifold.dim)[:1])
+    counted = round(form.whole(ball.manifold.dim) * 2**40)
+    assert total(form, ball, Records(far)).tolist() == [0] * ball.manifold.dim + [counted]
     for wrong in (0.2, 4.1):
         with pytest.raises(InvalidParameterError, match="largest norm from 1/4 to 4"):
             CountedSum(Understated(wrong), 1.0).add_remove(ball, "coordinates")
@@ -119,9 +123,8 @@ def test_the_checks_of_any_statistic_hold(statistic, ball):
         check_part(statistic.counted(small), ball=small)
 
 
-def total(form, ball, records, *, one_by_one=True):
-    kept = Prepared(ball, records, one_by_one=one_by_one)
-    return np.array(kept.summary(form).total, dtype=object)
+def total(form, ball, records):
+    return np.array(Prepared(ball, records).summary(form).total, dtype=object)
 
 
 class Batched(Understated):
@@ -134,13 +137,14 @@ class Batched(Understated):
 
 
 def test_what_the_length_of_an_array_does_is_undone():
-    """A control: without working one by one the sums would tell how many records there are."""
+    """A control: in one array of all records the sums would tell how many there are."""
     ball = BALLS[1]
     form = CountedSum(Batched(), 1.0)
     points = ball.point(0.5 * np.random.default_rng(0).uniform(-1, 1, size=(41, 2)))
     alone = sum(total(form, ball, Records(points[i : i + 1])) for i in range(41))
     assert (total(form, ball, Records(points)) == alone).all()
-    assert (total(form, ball, Records(points), one_by_one=False) != alone).any()
+    together = form.summarise(ball, Records(points))
+    assert (np.array(together.total, dtype=object) != alone).any()
 
 
 @pytest.mark.fast(9)
@@ -166,7 +170,7 @@ def test_no_records_and_fewer_than_none(statistic):
     ball = BALLS[1]
     form = statistic.counted(ball)
     nobody = Records(np.zeros((0, 3)), **extras(statistic, 0))
-    empty = answer(form, ball, Prepared(ball, nobody, one_by_one=True), 0.0)
+    empty = answer(form, ball, Prepared(ball, nobody), 0.0)
     assert empty == (0,) * form.answers(ball).manifold.dim
     noise = np.full(len(empty), -0.3)
     found = form.present(ball, noise, lambda: 1.0)

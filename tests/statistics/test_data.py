@@ -13,6 +13,7 @@ from riemdp import (
     InvalidParameterError,
     NotOnManifoldError,
     PlanarShapes,
+    Power,
     Records,
     SPDAffineInvariant,
     Sphere,
@@ -110,9 +111,9 @@ def test_a_row_is_the_same_however_its_array_lies_in_memory(dim):
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True) * (1.0 + 1e-9 * rng.random((60, 1)))
     spaced = np.zeros((60, dim + 1, 2))
     spaced[..., 0] = rows
-    alone = [Records(row[None].copy()).validated(sphere, one_by_one=True).points for row in rows]
+    alone = [Records(row[None].copy()).validated(sphere).points for row in rows]
     for given in (np.asfortranarray(rows), spaced[..., 0], rows.tolist()):
-        found = Records(given).validated(sphere, one_by_one=True).points
+        found = Records(given).validated(sphere).points
         assert found.tobytes() == np.concatenate(alone).tobytes()
 
 
@@ -122,13 +123,13 @@ def test_a_row_has_the_same_bits_in_any_company_of_any_type(manifold):
     ball = Ball(manifold, manifold.origin, 0.2)
     points = ball.point(0.1 * rng.normal(size=(9, manifold.dim))).astype(np.float32)
     row = points[0]
-    alone = Records([row]).validated(manifold, one_by_one=True).points[0]
+    alone = Records([row]).validated(manifold).points[0]
     kinds = (np.float32, np.float64, np.longdouble, np.ndarray.tolist)
     for kind, other in itertools.product(kinds, kinds):
         for size in (1, 2, 8):
             company = [convert(x, other) for x in points[1 : size + 1]]
             given = [*company[: size // 2], convert(row, kind), *company[size // 2 :]]
-            found = Records(given).validated(manifold, one_by_one=True).points
+            found = Records(given).validated(manifold).points
             np.testing.assert_array_equal(found[size // 2], alone)
 
 
@@ -139,22 +140,42 @@ def convert(row, kind):
 @pytest.mark.parametrize("space", [PLANE, SPDAffineInvariant(2), PlanarShapes(4)], ids=str)
 def test_an_empty_list_is_no_records(space):
     """Where it is not told from others, nobody learns that there are none."""
-    found = Records([], labels=[]).validated(space, one_by_one=True)
+    found = Records([], labels=[]).validated(space, tells_number=False)
     assert found.points.shape == (0, *space.point_shape)
     assert len(found.labels) == 0
 
 
-class Batching:
-    """A space that moves rows by how many of them come together."""
+class Batching(Euclidean):
+    """A space of another package that moves rows by how many of them come together."""
 
-    point_shape = (2,)
+    name = "tests.Batching"
 
     def validate(self, points):
         return np.asarray(points, dtype=np.float64) + len(points)
 
 
-def test_rows_are_moved_by_themselves_where_places_may_not_count():
-    alone = Records(POINTS).validated(Batching(), one_by_one=True)
+def test_another_package_is_given_one_row_at_a_time():
+    alone = Records(POINTS).validated(Batching(2))
     assert alone.points.tolist() == (np.array(POINTS) + 1.0).tolist()
-    together = Records(POINTS).validated(Batching())
-    assert together.points.tolist() == (np.array(POINTS) + 3.0).tolist()  # the control
+    together = Batching(2).validate(POINTS)
+    assert together.tolist() == (np.array(POINTS) + 3.0).tolist()  # the control
+
+
+@pytest.mark.parametrize("row", [0, 1023, 1024, 1500])
+def test_a_row_that_is_wrong_is_named_in_whatever_tile_it_is(row):
+    rows = np.tile(Sphere(2).origin, (1501, 1))
+    rows[row] *= 2.0
+    with pytest.raises(NotOnManifoldError, match=f"^row {row} does not have norm"):
+        Records(rows).validated(Sphere(2))
+    several = Power(Sphere(2), 2)
+    pairs = np.tile(several.origin, (1501, 1, 1))
+    pairs[row, 1] *= 2.0
+    with pytest.raises(NotOnManifoldError, match=rf"^row \({row}, 1\) does not have norm"):
+        Records(pairs).validated(several)
+
+
+def test_records_are_copied():
+    rows = np.tile(Sphere(2).origin, (3, 1))
+    found = Records(rows).validated(Sphere(2)).points
+    assert not np.shares_memory(found, rows)
+    assert found.flags.c_contiguous

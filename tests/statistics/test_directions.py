@@ -43,7 +43,9 @@ def directions(n, dim, seed=0):
 def integers(statistic, vectors):
     """What each of several vectors is added as."""
     dim = vectors.shape[1]
-    return [statistic.total(dim, Records(row[None])).total for row in vectors]
+    return [
+        statistic.total(dim, statistic.integers(dim, Records(row[None]))).total for row in vectors
+    ]
 
 
 def farthest(statistic, vectors):

@@ -153,14 +153,3 @@ def test_where_no_exact_way_is_known_nothing_is_released(monkeypatch):
     assert account.remaining == GDP(5.0)
     # negative control: the tangent mean is a sum of integers
     private_statistic(TangentMean(), matrices.center[None], matrices, GDP(1.0))
-
-
-@pytest.mark.parametrize("ball", FLAT, ids=str)
-def test_long_records_are_worked_on_some_at_a_time(ball, monkeypatch):
-    data = records(ball, 31)
-    whole = exact(FrechetMean(), ball, data)
-    monkeypatch.setattr("riemdp.statistics._exact_mean._NUMBERS", 4 * ball.manifold.dim)
-    few = np.array(exact(FrechetMean(), ball, data), dtype=float)
-    # a logarithm may differ in its last bits, and with them a step of the grid
-    step = 2.0 ** -grid_of(ball)
-    assert np.abs(few - np.array(whole, dtype=float)).max() <= 2.0 * step

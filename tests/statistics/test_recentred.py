@@ -83,6 +83,9 @@ def test_the_first_round_moves_as_far_as_the_second(factor, sums):
         def feature_length(self, dim):
             return 2.0 * factor
 
+        def feature_norm(self, dim):
+            return self.feature_length(dim)
+
     for ball in (BALLS[0], BALLS[3], BALLS[5]):
         statistic = Recentred(Scaled())
         stated = Fraction(statistic.replace_one(ball, 2, "distance"))
@@ -147,12 +150,15 @@ def test_a_clip_that_is_not_kept_is_found(sums):
     class Loose(Moments):
         name = "tests.loose"
 
-        def total(self, dim, records):
+        def integers(self, dim, records):
             longer = records.with_points(1.01 * np.asarray(records.points))
-            return super(Moments, self).total(dim, longer)
+            return super().integers(dim, longer)
 
         def whole(self, dim):
             return 1.01
+
+        def feature_norm(self, dim):
+            return self.feature_length(dim)
 
     statistic = Recentred(Loose())
     place = list(places(statistic, ball))[1]

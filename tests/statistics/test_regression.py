@@ -116,7 +116,7 @@ def searched(dim, seed=0):
 
     def integers(z):
         record = Records(z[None, :dim], covariates=z[dim:])
-        return np.array(statistic.total(dim, record).total, dtype=float) * 2.0**-40
+        return statistic.integers(dim, record)[0] * 2.0**-40
 
     def move(z):
         return -np.linalg.norm(integers(z[: dim + 1]) - integers(z[dim + 1 :]))

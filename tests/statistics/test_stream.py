@@ -135,14 +135,14 @@ def test_integers_are_those_of_the_whole(statistic, ball, counted):
     ]
     assert form.streams(ball)
     for question in questions(form, ball):
-        whole = Prepared(ball, records, one_by_one=counted).summary(question)
+        whole = Prepared(ball, records).summary(question)
         assert question.adds(ball)
         for chunks in streams:
             found = Streamed(ball, chunks, form, n, keeps_places=not counted).summary(question)
             assert found == whole
         assert isinstance(whole, IntegerSum)
         # control: one record less is another sum
-        fewer = Prepared(ball, records.at(slice(0, N - 1)), one_by_one=counted).summary(question)
+        fewer = Prepared(ball, records.at(slice(0, N - 1))).summary(question)
         assert fewer != whole
 
 
@@ -450,22 +450,6 @@ def test_threads_may_work_on_chunks():
         )
     assert found == Prepared(CAP, records).summary(TangentMean())
     assert threading.current_thread().name not in names
-
-
-@pytest.mark.parametrize("sizes", [None, N])
-def test_a_long_part_is_worked_on_some_records_at_a_time(sizes, monkeypatch):
-    records, seen = records_of(TangentMean(), CAP), []
-    whole = Prepared(CAP, records).summary(TangentMean())
-
-    class Watched(Prepared):
-        def __init__(self, ball, data, *, one_by_one=False):
-            seen.append(len(data))
-            super().__init__(ball, data, one_by_one=one_by_one)
-
-    monkeypatch.setattr("riemdp.statistics._stream.Prepared", Watched)
-    monkeypatch.setattr("riemdp.statistics._stream._NUMBERS", 15)  # five points of three
-    assert streamed([records], sizes=sizes) == whole
-    assert seen == [5, 5, 3]
 
 
 def test_points_are_made_of_what_is_read_row_by_row():

@@ -62,7 +62,7 @@ def scattered(ball, size, seed=0, far=1.3):
 
 
 def means(ball, points, users, **more):
-    records = Records(points, users=users, **more).validated(ball.manifold, one_by_one=True)
+    records = Records(points, users=users, **more).validated(ball.manifold)
     return means_of_users(ball, records)
 
 

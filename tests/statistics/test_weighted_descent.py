@@ -182,7 +182,7 @@ def test_the_last_pass_certifies_what_weights_say(ball):
         asked = asked.after(ball, seen.summary(asked))
     assert asked.finish(ball, seen.summary(asked), tol)
     mean = WeightedFrechetMean(largest_share(weights))
-    rows, whole = mean._terms(ball, Records(points, weights=weights))
+    rows, whole = mean.terms(ball, mean.rows(ball, Records(points, weights=weights)))
     partial = asked.descent.seen(rows, asked.view, whole, last=True)
     assert partial.count == sum(whole_weights(weights).tolist())
     with pytest.raises(ConvergenceError):

@@ -48,11 +48,11 @@ class Spread(Summary):
 
     def summarise(self, ball, records):
         squares = np.sum(ball.coordinates(records) ** 2, axis=-1)
-        if self.mistake == "order_does_not_count":
-            squares[0] = 0.0
         return np.array([float(len(squares)), squares.sum()])
 
     def merge(self, first, second):
+        if self.mistake == "order_does_not_count":
+            return first + 1.01 * second
         if self.mistake == "chunks_make_the_whole":
             return first
         return first + second

@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp._checks import plain_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError
+from riemdp.kernel import in_tiles, rows_for
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._own_directions import own_directions
 from riemdp.release._relation import relation
@@ -126,12 +127,12 @@ def _rows(
     if not related.keeps_places and given is not None and given.ndim > 0:
         read(given[:1])  # what has another shape is refused without a word of how many there are
     rows = read(points)
-    if not related.keeps_places and given is not None and len(rows):
-        rows = np.concatenate([read(given[i : i + 1]) for i in range(len(rows))])
+    if given is not None and len(rows):  # the same, but each by itself
+        rows, _ = in_tiles(read, [given], [given[0]], rows_for(given.shape[1:]))
     if users is None or "users" not in related.takes:
         return rows, users
     ball = Ball.whole(Sphere(rows.shape[1] - 1))
-    records = Records(rows, users=users).validated(ball.manifold, one_by_one=True)
+    records = Records(rows, users=users).validated(ball.manifold, tells_number=False)
     found, ids = np.asarray(records.points), np.asarray(records.users)
     rows = own_directions(found, ids, own, ball.center)
     return rows, list(range(len(rows)))

@@ -209,7 +209,7 @@ def _validated(ball: Ball, records: Records, n: int) -> FloatArray:
     """Return points that are on the manifold, as many as is known."""
     given = opened(records)
     check_extras(given, (), "search for a ball")
-    data = ball.manifold.validate(given.points)
+    data = np.asarray(given.validated(ball.manifold).points)
     check_rows(data, ball.manifold)
     check_number(n, len(data))
     return data

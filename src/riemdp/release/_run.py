@@ -444,7 +444,7 @@ def drawn(
     grid = default_grid(chosen.mechanism.sigma)
     kept = data
     if not isinstance(kept, Summaries):
-        kept = Prepared(ball, kept, one_by_one=not chosen.neighbours.keeps_places)
+        kept = Prepared(ball, kept)
     steps = chosen.steps or 1
     for step in ticks(range(steps), steps if steps > 1 else None, "answers"):
         if step > 0:

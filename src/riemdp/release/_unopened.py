@@ -81,8 +81,8 @@ class Unopened(Source):
 
     @functools.cached_property
     def _data(self) -> Records:
-        one_by_one = not self.neighbours.keeps_places
-        valid = opened(self.records).validated(self.manifold, one_by_one=one_by_one)
+        tells = self.neighbours.size_is_public and not self._of_people
+        valid = opened(self.records).validated(self.manifold, tells_number=tells)
         may_be_none = self._of_people or not self.neighbours.size_is_public
         check = check_shape_of_rows if may_be_none else check_rows
         check(np.asarray(valid.points), self.manifold)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from abc import ABC, abstractmethod
 from fractions import Fraction
@@ -12,12 +13,15 @@ import numpy as np
 
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError
-from riemdp.statistics._data import as_records
+from riemdp._part import is_own_throughout
+from riemdp.kernel import computed, joined, places_are_alike, rows_for, taken, tiles
+from riemdp.statistics._data import Records, as_records
 from riemdp.statistics._question import Question
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
 
 
@@ -64,46 +68,137 @@ class Prepared(Summaries):
     ball : Ball
     data : ndarray, shape (n, \*point_shape), or Records
         Valid points, inside or outside; with what belongs to them, :meth:`Records.validated`.
-    one_by_one : bool, default False
-        Whether each record is worked on by itself, so that what becomes of it does not depend on
-        its place, nor on how many there are: where :attr:`Neighbours.keeps_places` is false.
     """
 
-    def __init__(self, ball: Ball, data: FloatArray | Records, *, one_by_one: bool = False) -> None:
-        records = as_records(data)
-        self._one_by_one = one_by_one
-        self._ball, self._rows = ball, np.asarray(records.points).view()
-        self._rows.flags.writeable = False  # they are the caller's
-        self._records = records.with_points(self._rows)
+    def __init__(self, ball: Ball, data: FloatArray | Records) -> None:
+        self._ball, self._records = ball, as_records(data)
         self._forms: dict[Any, Any] = {}
+        self._alike: dict[Any, int] = {}
 
     def summary(self, question: Question) -> Partial:
-        """See :meth:`Summaries.summary`: the one place where a statistic sees any records."""
-        kind, rows = type(question), self._records if question.takes else self._rows
-        if self._one_by_one and len(rows) > 1:
+        """See :meth:`Summaries.summary`: the one place where a statistic sees any records.
+
+        Records are worked on in tiles (:mod:`riemdp.kernel`): what becomes of one depends neither
+        on the others, nor on how many there are. Code of other packages is given one at a time.
+        """
+        if type(question).summarise is not Question.summarise:
             return self._merged(question)
-        given: Any = rows
-        if kind.prepare is Question.prepare:
-            return question.summarise(self._ball, question.prepare(self._ball, given))
-        if kind not in self._forms:
-            self._forms[kind] = question.prepare(self._ball, given)
-        return question.summarise(self._ball, self._forms[kind])
+        found: Partial = None
+        parts: list[Any] = []
+        entries = 0
+        adds = question.adds(self._ball)
+        for part in self._rows(question, self._rows_of_a_tile(question)):
+            if adds and entries >= _ENTRIES:
+                found = merged(question, found, question.added(self._ball, joined(parts)))
+                parts, entries = [], 0
+            parts.append(part)
+            entries += _entries(part)
+        return merged(question, found, question.added(self._ball, joined(parts)))
+
+    def _rows(self, question: Question, rows: int) -> Iterator[Any]:
+        """Yield rows of the records of one tile after the other."""
+        fill = _fill(question, self._ball.center)
+        for place, (tile, number) in enumerate(tiles(self._arrays(question), fill, rows)):
+            try:
+                found = self._seen(question, (rows, place), *tile)
+            except Exception:  # of a record
+                found, _ = computed(functools.partial(self._seen, question, None), tile, fill)
+            yield taken(found, slice(number))
+
+    def _seen(self, question: Question, place: Any, *tile: Any) -> Any:
+        """Return rows of a tile, which is prepared once if it has a place."""
+        # of one class some may take more than others
+        kind = type(question), question.takes, place
+        form = None if place is None else self._forms.get(kind)
+        if form is None:
+            form = question.prepare(self._ball, _as_given(question, tile))
+        if place is not None and type(question).prepare is not Question.prepare:
+            self._forms[kind] = form
+        return question.rows(self._ball, form)
+
+    def _arrays(self, question: Question) -> list[Any]:
+        kept = {"labels": object, "users": object}
+        return [
+            np.asarray(getattr(self._records, name), dtype=kept.get(name, np.float64))
+            for name in _names(question)
+        ]
+
+    def _rows_of_a_tile(self, question: Question) -> int:
+        """Return one of code of other packages, and where places are not alike."""
+        kind = type(question), question.takes
+        if kind not in self._alike:
+            rows, record = rows_for(self._ball.manifold.point_shape), _fill(question, self._point)
+            alike = is_own_throughout(question, self._ball) and places_are_alike(
+                functools.partial(self._seen, question, None), record, rows
+            )
+            self._alike[kind] = rows if alike else 1
+        return self._alike[kind]
+
+    @functools.cached_property
+    def _point(self) -> FloatArray:
+        """A public point in the ball, none of whose coordinates is special."""
+        dim = self._ball.manifold.dim
+        turned = np.cos(np.arange(dim) + 1.0)
+        return self._ball.point(0.5 * self._ball.reach * turned / np.linalg.norm(turned))
 
     def _merged(self, question: Question) -> Partial:
         """Summarise every record by itself, and put them together in pairs."""
-        kind = type(question), question.takes  # of one class some may take more than others
-        forms = self._forms.get(kind)
-        if forms is None:
-            alone = [self._records.at(slice(i, i + 1)) for i in range(len(self._records))]
-            given: Any = alone if question.takes else [one.points for one in alone]
-            forms = [question.prepare(self._ball, one) for one in given]
-            if type(question).prepare is not Question.prepare:  # which may depend on the instance
-                self._forms[kind] = forms
-        found = [question.summarise(self._ball, one) for one in forms]
+        arrays, fill = self._arrays(question), _fill(question, self._ball.center)
+        public, _ = next(tiles([each[:0] for each in arrays], fill, 1))
+
+        def summary(tile: Any) -> Partial:
+            given = question.prepare(self._ball, _as_given(question, tile))
+            return question.summarise(self._ball, given)
+
+        found = []
+        for tile, number in tiles(arrays, fill, 1):
+            try:
+                found.append(summary(tuple(each[:number] for each in tile)))
+            except Exception:  # of a record, if not of the public one
+                found.append(summary(public))
         while len(found) > 1:
             pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
             found = pairs + found[2 * len(pairs) :]
         return found[0]
+
+
+#: What stands beside a public record, where a tile is filled with it.
+_BESIDE = {"labels": 0, "covariates": 0.0, "weights": 0.0, "users": 0}
+#: Entries of rows that are added at once.
+_ENTRIES = 2**17
+
+
+def _names(question: Question) -> tuple[str, ...]:
+    return ("points", *question.takes)
+
+
+def _fill(question: Question, point: FloatArray) -> list[Any]:
+    return [point, *(_BESIDE[name] for name in question.takes)]
+
+
+def _as_given(question: Question, tile: Any) -> Any:
+    return Records(**dict(zip(_names(question), tile, strict=True))) if question.takes else tile[0]
+
+
+def _entries(rows: Any) -> int:
+    """Count entries."""
+    return sum(map(_entries, rows)) if isinstance(rows, tuple) else int(np.size(rows))
+
+
+def merged(question: Question, total: Partial, partial: Partial) -> Partial:
+    """Put a summary to those before, of which there may be none yet.
+
+    Parameters
+    ----------
+    question : Question
+    total : object, or None
+    partial : object
+
+    Returns
+    -------
+    object
+    """
+    return partial if total is None else question.merge(total, partial)
 
 
 def answer(

@@ -133,14 +133,14 @@ class CarriedMean(ExactMean):
         """See :meth:`ExactMean.floor`."""
         return self._other.floor(self._solver.carried(ball))
 
-    def records(self, ball: Ball, data: FloatArray) -> Partial:
-        """Say of the points there what the other asks for."""
+    def rows_of(self, ball: Ball, data: FloatArray) -> Partial:
+        """Return those of the points there; see :meth:`ExactMean.rows_of`."""
         inside = self._solver.carried(ball)
-        return self._other.records(inside, self._solver.carried_points(ball, data))
+        return self._other.rows_of(inside, self._solver.carried_points(ball, data))
 
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
-        """Take them as the other's, which they are; see :meth:`ExactMean.of_coordinates`."""
-        return self._other.of_coordinates(self._solver.carried(ball), coordinates)
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """See :meth:`ExactMean.added`."""
+        return self._other.added(self._solver.carried(ball), rows)
 
     def descent(self, ball: Ball, tol: float) -> Descent | None:
         """Return that of the other space, whose coordinates are the same."""

@@ -99,13 +99,13 @@ class AffineInvariantMean(WeightedExactMean):
         manifold: Any = ball.manifold
         return affine_invariant_descent(manifold.k, ball.radius, tol)
 
-    def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def rows_of(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues as seen from the centre, and eigenvectors, of the matrices themselves."""
         logs, vectors = clipped_spectrum(ball, data)
         return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
 
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Decompose their matrices; see :meth:`ExactMean.of_coordinates`."""
+    def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Decompose their matrices; see :meth:`ExactMean.rows`."""
         manifold: Any = ball.manifold
         logs, vectors = np.linalg.eigh(_symmetric.unvecd(coordinates, manifold.k))
         return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
@@ -145,10 +145,9 @@ class ProductMean(ExactMean):
         manifold: Any = ball.manifold
         return product_descent(zip(self._parts, manifold.balls(ball), strict=True), tol)
 
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
-        """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""
-        each = self._each(ball, _cut(ball.manifold, coordinates))
-        return tuple(part.of_coordinates(own, rows) for part, own, rows in each)
+    def added(self, ball: Ball, rows: Partial) -> tuple[Partial, ...]:
+        """Those of the factors; see :meth:`ExactMean.added`."""
+        return tuple(part.added(own, some) for part, own, some in self._each(ball, rows))
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors; see :meth:`ExactMean.rows`."""

@@ -73,9 +73,8 @@ class Chunks:
         records are added or removed, so that their number is private.
     sizes : int or sequence of int, optional
         Public number of records in every part but the last, or in each. Every part has to hold as
-        many, no record may be missing, and the records of a part are worked on together. Without
-        it a record may be missing anywhere, so that each is worked on by itself: its place may
-        count in the last bits of what is computed of an array. That is some hundred times slower.
+        many, and no record may be missing. Without it a record may be missing anywhere, so that
+        ``read`` is called for each by itself.
     manifest : sequence of int or str, optional
         Public ids of all records that are to come; then each part has to say which it holds, as
         ``Records(points, ids=...)``, and another id is an error.

@@ -14,13 +14,21 @@ from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._part import register
 from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
-from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+from riemdp.statistics._feature_sums import (
+    FeatureSum,
+    on_grid,
+    root_up,
+    steps_of,
+    total_features,
+)
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._seen import vector_ball, view_from_centre
 from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
@@ -147,11 +155,21 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
         """Return records: vectors depend on the inner statistic, not on the class alone."""
         return records
 
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        """Shorten, and add features; see :meth:`Question.summarise`."""
+    def rows(self, ball: Ball, records: Any) -> NDArray[np.int64]:
+        """Shorten, and return features on the grid; see :meth:`Question.rows`."""
         given = as_records(records)
         vectors = self.vectors(ball, np.asarray(given.points))
-        return self.total(self.dim(ball), given.with_points(vectors))
+        return self.integers(self.dim(ball), given.with_points(vectors))
+
+    def square(self, dim: int) -> Fraction:
+        """Of features and weight together; see :meth:`FeatureSum.square`."""
+        return checked_norm(self.statistic, dim) ** 2 + Fraction(self.weight) ** 2
+
+    def fallback(self, dim: int) -> Sequence[int] | None:
+        """Return one that counts as a record, with no features; see :meth:`FeatureSum.fallback`."""
+        if not self.weight:
+            return None
+        return (*(0,) * self.statistic.size(dim), steps_of(self._one(dim)))
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Return the sums; see :meth:`Question.finish`."""
@@ -177,9 +195,8 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """Norm of features and weight together; see :meth:`Statistic.add_remove`."""
-        norm = checked_norm(self.statistic, self.dim(ball))
         unit = Fraction(self.statistic.unit(ball))
-        return root_up(unit**2 * (norm**2 + Fraction(self.weight) ** 2))
+        return root_up(unit**2 * self.square(self.dim(ball)))
 
     def _count_form(self, dim: int) -> FloatArray:
         """Return the linear function of the features here that is 1 for every record."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,9 @@ import numpy as np
 
 from riemdp._checks import kind_of, plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._part import is_own_throughout
 from riemdp._zarr_arrays import check_codecs, is_zarr
+from riemdp.kernel import places_are_alike, rows_for, tiles
 from riemdp.statistics._ids import first_twice
 
 if TYPE_CHECKING:
@@ -94,15 +98,14 @@ class Records:
         """Names of what is given beside the points."""
         return tuple(name for name in _EXTRAS if getattr(self, name) is not None)
 
-    def validated(self, manifold: Manifold, *, one_by_one: bool = False) -> Self:
-        """Return the same as arrays, after checks of every row.
+    def validated(self, manifold: Manifold, *, tells_number: bool = True) -> Self:
+        """Return the same as arrays, after checks of every row, each by itself.
 
         Parameters
         ----------
         manifold : Manifold
-        one_by_one : bool, default False
-            Whether each row is moved onto the manifold by itself, so that its bits do not depend
-            on its place, nor on how many there are.
+        tells_number : bool, default True
+            Whether an error about the shape of all rows may say how many there are.
 
         Returns
         -------
@@ -118,17 +121,12 @@ class Records:
             twice. Ids are left out then: they are of no other use.
         """
         given: Any = self.points
-        if one_by_one:
+        if not tells_number:
             if isinstance(given, (list, tuple)) and len(given) == 0:  # which has no shape
                 given = np.empty((0, *manifold.point_shape))
             _check_first(manifold, given)
-        points = np.ascontiguousarray(manifold.validate(given))
+        points = validated_points(manifold, given)
         rows = len(points) if points.ndim == 1 + len(manifold.point_shape) else None
-        if one_by_one and rows:
-            given = np.asarray(given)
-            # a copy: steps between entries, by which sums are put together, tell how many rows
-            alone = (np.array(given[i : i + 1], order="C") for i in range(rows))
-            points = np.concatenate([manifold.validate(row) for row in alone])
         return replace(self.checked_beside(rows), points=points)
 
     def checked_beside(self, rows: int | None) -> Self:
@@ -204,6 +202,71 @@ def _check_first(manifold: Manifold, points: ArrayLike) -> None:
     given = plain_array(points, "points", error=NotOnManifoldError)
     if given is not None and given.ndim > 0:
         manifold.validate(given[:1])
+
+
+def validated_points(manifold: Manifold, points: ArrayLike) -> NDArray[np.float64]:
+    r"""Return points as a manifold's own method validates them, each by itself.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    points : array_like, shape (n, \*point_shape)
+
+    Returns
+    -------
+    ndarray, shape (n, \*point_shape)
+        A copy, in C order.
+
+    Raises
+    ------
+    NotOnManifoldError
+        See :meth:`Manifold.validate`.
+    """
+    given = plain_array(points, "points", error=NotOnManifoldError)
+    if given is None or given.dtype.kind not in "fiuc" or not _are_rows(manifold, given):
+        return np.array(manifold.validate(points))
+    plain = given.shape[1:] == manifold.point_shape and given.dtype.kind != "c"
+    fill = manifold.origin if plain else given[0]  # in its own format, where there are several
+    rows, found = _rows_of_a_tile(manifold, given.shape[1:]), []
+    for place, ((tile,), number) in enumerate(tiles([given], [fill], rows)):
+        try:
+            found.append(manifold.validate(tile)[:number])
+        except NotOnManifoldError as error:
+            raise NotOnManifoldError(_at_row(str(error), place * rows)) from None
+    return np.concatenate(found)
+
+
+def _rows_of_a_tile(manifold: Manifold, shape: tuple[int, ...]) -> int:
+    """Return one of code of other packages, and where places are not alike."""
+    return _rows_of_our_own(manifold, shape) if is_own_throughout(manifold) else 1
+
+
+@functools.lru_cache(maxsize=64)
+def _rows_of_our_own(manifold: Manifold, shape: tuple[int, ...]) -> int:
+    rows = rows_for(shape)
+    alike = all(
+        # as it is, and moved onto the manifold
+        places_are_alike(manifold.validate, [share * manifold.origin], rows)
+        for share in (1.0, 1.0 + 1e-9)
+    )
+    return rows if alike else 1
+
+
+def _are_rows(manifold: Manifold, given: NDArray[Any]) -> bool:
+    """Whether there are rows, in a format that the manifold knows."""
+    if given.ndim == 0 or len(given) == 0:
+        return False
+    if given.shape[1:] == manifold.point_shape:
+        return True
+    try:
+        return manifold.validate(given[:1]).shape == (1, *manifold.point_shape)
+    except NotOnManifoldError:
+        return False
+
+
+def _at_row(text: str, start: int) -> str:
+    """Return the text of an error about a row of a tile that starts at a row."""
+    return re.sub(r"^row (\(?)(\d+)", lambda x: f"row {x[1]}{int(x[2]) + start}", text)
 
 
 def _one_each(values: NDArray[Any] | None, rows: int | None, name: str) -> NDArray[Any]:

@@ -152,9 +152,13 @@ class DescentPass(Pass):
         """Integers alone; see :meth:`Question.adds`."""
         return True
 
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        """See :meth:`Question.summarise`."""
-        given, whole = self.question._terms(ball, records)
+    def rows(self, ball: Ball, records: Any) -> Partial:
+        """Clip; see :meth:`Question.rows`."""
+        return self.question.rows(ball, records)
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Add up what they say of the gradient; see :meth:`Question.added`."""
+        given, whole = self.question.terms(ball, rows)
         return self.descent.seen(given, self.view, whole, last=self.left == 1)
 
     def merge(self, first: Partial, second: Partial) -> Partial:

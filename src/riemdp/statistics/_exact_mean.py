@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -12,9 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from riemdp._errors import UnsupportedError
+from riemdp.kernel import guarded
 from riemdp.statistics._records import IntegerSum, record_coordinates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
@@ -27,8 +28,6 @@ _MARGIN = 2.0**-40
 _BITS = 40
 #: Integers of 42 bits that int64 adds.
 _ROWS = 2**20
-#: Coordinates that are worked on at a time, public as the number of records is.
-_NUMBERS = 2**21
 
 
 class ExactMean(ABC):
@@ -59,11 +58,26 @@ class ExactMean(ABC):
 
     def records(self, ball: Ball, data: FloatArray) -> Partial:
         """Say of a chunk of valid points, inside or outside, what :meth:`mean` needs of it."""
-        return self.of_coordinates(ball, shortened(ball, data))
+        return self.added(ball, self.rows_of(ball, data))
 
-    @abstractmethod
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
         """Say the same of records by their coordinates, of exact norm at most ``ball.reach``."""
+        return self.added(ball, self.rows(ball, coordinates))
+
+    def rows_of(self, ball: Ball, data: FloatArray) -> Partial:
+        """Return :meth:`rows` of valid points, inside or outside, each of its own point alone."""
+        return self.rows(ball, shortened(ball, data))
+
+    @abstractmethod
+    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:
+        """Say what is needed of each record, by coordinates of exact norm at most ``ball.reach``.
+
+        Arrays, alone or in nested tuples, each with the records along its first axis.
+        """
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:  # noqa: ARG002
+        """Say of rows what :meth:`mean` needs of them: by default all."""
+        return rows
 
     @abstractmethod
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
@@ -78,13 +92,6 @@ class ExactMean(ABC):
         None, by default, where nobody has proved that any public number of them is enough.
         """
         return None
-
-    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:
-        """Say what :meth:`weighted` needs of each record: :meth:`of_coordinates`, by default.
-
-        Arrays, alone or in nested tuples, each with the records along its first axis.
-        """
-        return self.of_coordinates(ball, coordinates)
 
     def weighted(
         self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
@@ -115,8 +122,8 @@ class WeightedExactMean(ExactMean):
 
     weighs = True
 
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:  # noqa: ARG002
-        """By default themselves; see :meth:`ExactMean.of_coordinates`."""
+    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:  # noqa: ARG002
+        """By default coordinates; see :meth:`ExactMean.rows`."""
         return coordinates
 
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
@@ -161,25 +168,9 @@ class ExactSum(ExactMean):
         """Zero."""
         return 0.0
 
-    def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
-        """Work on some records at a time where they are long; see :meth:`ExactMean.records`."""
-        step = min(_ROWS, max(1, _NUMBERS // ball.manifold.dim))
-        together = _ROWS - _ROWS % step  # whose sum int64 holds; of Python's integers it is slow
-        starts = range(0, max(1, len(data)), together)
-        return functools.reduce(
-            operator.add, (self._added(ball, data[i : i + together], step) for i in starts)
-        )
-
-    def _added(self, ball: Ball, data: FloatArray, step: int) -> IntegerSum:
-        """Add at most ``2^20`` records, so many at a time."""
-        total = np.zeros(ball.manifold.dim, dtype=np.int64)
-        for start in range(0, len(data), step):
-            total += self.rows(ball, shortened(ball, data[start : start + step])).sum(axis=0)
-        return IntegerSum(tuple(total.tolist()), len(data))
-
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> IntegerSum:
-        """Round each record towards zero, and add; see :meth:`ExactMean.of_coordinates`."""
-        return added(self.rows(ball, coordinates))
+    def added(self, ball: Ball, rows: NDArray[np.int64]) -> IntegerSum:
+        """Add rows; see :meth:`ExactMean.added`."""
+        return added(rows, square_of(ball))
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> NDArray[np.int64]:
         """Round each record towards zero; see :meth:`ExactMean.rows`."""
@@ -192,9 +183,10 @@ class ExactSum(ExactMean):
         """Add products of integers; see :meth:`ExactMean.weighted`."""
         return self.mean(ball, self.summed(ball, rows, whole), tol)
 
-    def summed(self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64]) -> IntegerSum:  # noqa: ARG002
+    def summed(self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64]) -> IntegerSum:
         """Add products, and weights; see :meth:`ExactMean.summed`."""
-        return IntegerSum(added_products(rows, whole), sum_of(whole))
+        inside = guarded(rows, square_of(ball))
+        return IntegerSum(added_products(inside, whole), sum_of(whole))
 
     def mean(self, ball: Ball, partial: IntegerSum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers."""
@@ -203,8 +195,22 @@ class ExactSum(ExactMean):
         return tuple(Fraction(total * above, below) for total in partial.total)
 
 
-def added(whole: NDArray[np.int64]) -> IntegerSum:
-    """Sum of rows ``(m, d)`` of integers under ``2^42``, without overflow."""
+def added(rows: NDArray[np.int64], most: int, fallback: Sequence[int] | None = None) -> IntegerSum:
+    """Sum of rows ``(m, d)`` of integers, without overflow.
+
+    Those whose squares add up to more than ``most`` count as ``fallback``, by default zero: none
+    does, as long as what is proved of rounding is true.
+    """
+    return _sum_of_rows(guarded(rows, most, fallback))
+
+
+def square_of(ball: Ball) -> int:
+    """Largest square of the norm of an integer row: ``(2^g r)^2``, rounded down."""
+    return math.floor((Fraction(ball.reach) * Fraction(2) ** grid_of(ball)) ** 2)
+
+
+def _sum_of_rows(whole: NDArray[np.int64]) -> IntegerSum:
+    """Sum of rows ``(m, d)`` of integers of at most ``2^42`` in size."""
     starts = range(0, max(1, len(whole)), _ROWS)  # of no rows the sum is 0
     parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in starts]
     return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
@@ -212,7 +218,7 @@ def added(whole: NDArray[np.int64]) -> IntegerSum:
 
 def sum_of(whole: NDArray[np.int64]) -> int:
     """Sum of integers ``(m,)`` under ``2^42``, without overflow."""
-    return added(whole[:, None]).total[0]
+    return _sum_of_rows(whole[:, None]).total[0]
 
 
 #: Bits of the lower parts of coordinates and weights, whose products int64 adds.

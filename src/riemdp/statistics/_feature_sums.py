@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -18,6 +17,10 @@ from riemdp.statistics._records import joined, record_coordinates
 from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
     from riemdp.statistics._records import IntegerSum
@@ -26,8 +29,6 @@ if TYPE_CHECKING:
 _GRID = 40
 #: Squares between them have all digits in float64.
 _FEW, _MANY = Fraction(1, 2**1000), 2**1000
-#: Entries of an array of features that are worked on at once.
-_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
@@ -125,25 +126,67 @@ class FeatureSum(Summary):
         given = as_records(records)
         return given.with_points(self.vectors(ball, np.asarray(given.points)))
 
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        """Shorten, and add features; see :meth:`Question.summarise`."""
-        return self.total(self.dim(ball), records)
+    def rows(self, ball: Ball, records: Any) -> NDArray[np.int64]:
+        """Shorten, and return features on the grid; see :meth:`Question.rows`."""
+        return self.integers(self.dim(ball), records)
 
-    def total(self, dim: int, records: Records) -> IntegerSum:
-        """Return the sum of features on the grid.
+    def integers(self, dim: int, records: Records) -> NDArray[np.int64]:
+        """Return features on the grid, shape (m, size).
 
         Points of the records are finite vectors, shape (m, dim), which are shortened first.
         """
-        size = self.size(dim)
         inside = records.with_points(clip_norm(np.asarray(records.points), self.whole(dim)))
-        step = max(1, _ENTRIES // size)
-        chunks = [inside.at(slice(i, i + step)) for i in range(0, max(1, len(inside)), step)]
-        return functools.reduce(lambda one, other: one + other, map(self._added, chunks))
+        found = self.features(np.asarray(inside.points), inside)
+        with np.errstate(invalid="ignore"):  # what is no number, or too large, is no row
+            # towards zero; a power of two rounds nothing
+            return (found * 2.0**_GRID).astype(np.int64)
 
-    def _added(self, records: Records) -> IntegerSum:
-        found = self.features(np.asarray(records.points), records)
-        # towards zero; a power of two rounds nothing
-        return added((found * 2.0**_GRID).astype(np.int64))
+    @abstractmethod
+    def square(self, dim: int) -> Fraction:
+        """Return a bound of the squared norm of the features of a record.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        Fraction
+        """
+
+    def longest(self, dim: int) -> int:
+        """Return the largest sum of squares of integers of a record, those of :meth:`square`.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        int
+        """
+        return math.floor(self.square(dim) * (1 << 2 * _GRID))
+
+    def fallback(self, dim: int) -> Sequence[int] | None:  # noqa: ARG002
+        """Return what a longer row counts as, on the grid; by default zero.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        sequence of int, length size, or None
+        """
+        return None
+
+    def added(self, ball: Ball, rows: NDArray[np.int64]) -> IntegerSum:
+        """Add; see :meth:`Question.added`."""
+        return self.total(self.dim(ball), rows)
+
+    def total(self, dim: int, rows: NDArray[np.int64]) -> IntegerSum:
+        """Return the sum of features on the grid, none of which is longer than is stated."""
+        return added(rows, self.longest(dim), self.fallback(dim))
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""
@@ -164,7 +207,12 @@ def total_features(total: IntegerSum, unit: float) -> tuple[Fraction, ...]:
 
 def on_grid(feature: float) -> float:
     """Return what is added for a feature, from 0 to 4, that is the same for all records."""
-    return math.trunc(feature * 2.0**_GRID) * 2.0**-_GRID
+    return steps_of(feature) * 2.0**-_GRID
+
+
+def steps_of(feature: float) -> int:
+    """Return the same in steps of the grid."""
+    return math.trunc(feature * 2.0**_GRID)
 
 
 def features_margin(dim: int, size: int) -> float:

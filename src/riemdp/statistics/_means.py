@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial, Pass
     from riemdp.statistics._statistic import Metric
@@ -70,18 +70,22 @@ class Mean(Summary):
         descent = self._exact(ball).descent(ball, tol)
         return None if descent is None else descent_of(self, descent)
 
-    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
-        """Clip; see :meth:`Question.summarise`."""
-        return self._exact(ball).records(ball, records)
+    def rows(self, ball: Ball, records: Any) -> Partial:
+        """Clip; see :meth:`Question.rows`."""
+        return self._exact(ball).rows_of(ball, records)
 
-    def _terms(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64] | None]:
-        r"""Return clipped records, and what each of them weighs: what passes are made over.
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Add, where that is all that is needed; see :meth:`Question.added`."""
+        return self._exact(ball).added(ball, rows)
+
+    def terms(self, ball: Ball, rows: Any) -> tuple[Partial, NDArray[np.int64] | None]:
+        """Return clipped records, and what each of them weighs: what passes are made over.
 
         Parameters
         ----------
         ball : Ball
-        records : ndarray, shape (m, \*point_shape)
-            Or Records, where the mean takes weights.
+        rows : object
+            Of :meth:`rows`.
 
         Returns
         -------
@@ -90,7 +94,7 @@ class Mean(Summary):
         whole : ndarray of int, shape (m,), or None
             None, by default, where all weigh the same.
         """
-        return self.summarise(ball, records), None
+        return self.added(ball, rows), None
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""

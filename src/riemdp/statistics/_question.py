@@ -79,8 +79,41 @@ class Question(ABC):
         """
         return records if self.clips else ball.project(records)
 
-    def summarise(self, ball: Ball, records: FloatArray) -> Partial:  # noqa: ARG002
-        r"""Say of a chunk what :meth:`finish` needs of it; by default all of it.
+    def rows(self, ball: Ball, records: Any) -> Partial:  # noqa: ARG002
+        r"""Return a row for each record; by default the record.
+
+        Parameters
+        ----------
+        ball : Ball
+        records : ndarray, shape (m, \*point_shape)
+            As :meth:`prepare` returns them. What is computed of one must not depend on the others.
+
+        Returns
+        -------
+        ndarray, or nested tuples of ndarray, each with the records along its first axis
+        """
+        return records
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:  # noqa: ARG002
+        """Say of rows what :meth:`finish` needs of them; by default all.
+
+        Parameters
+        ----------
+        ball : Ball
+        rows : object
+            Of :meth:`rows`.
+
+        Returns
+        -------
+        object
+            Which :meth:`merge` puts together.
+        """
+        return rows
+
+    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
+        r"""Say of a chunk what :meth:`finish` needs of it: by default :meth:`added` rows.
+
+        A class that overrides this is asked about one record at a time.
 
         Parameters
         ----------
@@ -93,7 +126,7 @@ class Question(ABC):
         -------
         object
         """
-        return records
+        return self.added(ball, self.rows(ball, records))
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put two chunks together; by default one after the other.
@@ -168,9 +201,13 @@ class Rewritten(Question):
         """Whether the other adds; see :meth:`Question.adds`."""
         return self.question.adds(ball)
 
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        """Say what the other needs; see :meth:`Question.summarise`."""
-        return self.question.summarise(ball, self.question.prepare(ball, records))
+    def rows(self, ball: Ball, records: Any) -> Partial:
+        """Return those of the other; see :meth:`Question.rows`."""
+        return self.question.rows(ball, self.question.prepare(ball, records))
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Say what the other needs; see :meth:`Question.added`."""
+        return self.question.added(ball, rows)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Merge as the other does; see :meth:`Question.merge`."""

@@ -78,13 +78,16 @@ class _Shortened(Question):
     def adds(self, ball: Ball) -> bool:  # noqa: ARG002
         return True
 
-    def summarise(self, ball: Ball, records: Any) -> Partial:
+    def rows(self, ball: Ball, records: Any) -> Partial:
         given, seen = as_records(records), steps_ball(ball)
         points = np.asarray(given.points)
         inside = ball.project(points) if seen is ball else record_coordinates(ball, points)
         found = np.ascontiguousarray(seen_from(seen.manifold, self.place.point, inside))
         vectors = clip_norm(found, self.place.unit) / self.place.unit
-        return self.statistic.total(ball.manifold.dim, given.with_points(vectors))
+        return self.statistic.integers(ball.manifold.dim, given.with_points(vectors))
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        return self.statistic.total(ball.manifold.dim, rows)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         return first + second

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -101,17 +102,21 @@ class Seen(Question):
         """Return vectors of norm at most ``reach`` up to rounding, shape (m, dim)."""
         return clip_norm(coordinates, self.unit) * (reach / self.unit)
 
-    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
-        """Shorten, scale, and add; see :meth:`Question.summarise`."""
+    def rows(self, ball: Ball, records: FloatArray) -> Partial:
+        """Shorten and scale; see :meth:`Question.rows`."""
         reach = ball.reach
         vectors = self._vectors(np.ascontiguousarray(self._coordinates(ball, records)), reach)
         # Clipped last: what is added is an integer vector that the sensitivity is proved of.
         dim = vectors.shape[-1]
         inside = clip_norm(vectors, reach * (1.0 - joint_margin(dim)))
         whole = np.trunc(inside * 2.0 ** grid_of(ball))  # a power of two rounds nothing
-        return added(
-            np.floor(self._with_moment(whole, reach * 2.0 ** grid_of(ball))).astype(np.int64)
-        )
+        return np.floor(self._with_moment(whole, reach * 2.0 ** grid_of(ball))).astype(np.int64)
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Add integers; see :meth:`Question.added`, and docs/proofs/noisy-steps.md, claim 3."""
+        share = 1 + Fraction(FREE) ** 2 if self.moment else Fraction(1)
+        longest = Fraction(ball.reach) * Fraction(2) ** grid_of(ball)
+        return added(rows, math.floor(share * longest**2))
 
     def _with_moment(self, vectors: FloatArray, reach: float) -> FloatArray:
         """Return vectors with one more coordinate, shape (m, dim + 1)."""

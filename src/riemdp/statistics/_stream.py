@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import secrets
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from riemdp._discreet import discreetly, unlogged
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp._progress import ticks, uncounted
 from riemdp._zarr_arrays import is_zarr, whole
-from riemdp.statistics._answer import Prepared, Summaries
+from riemdp.statistics._answer import Prepared, Summaries, merged
 from riemdp.statistics._chunks import opened_part
 from riemdp.statistics._data import Records, as_records, labels_of
 from riemdp.statistics._frechet_mean import check_shape_of_rows
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._statistic import Statistic
 
-#: Numbers of a part that are worked on at a time, so that they stay in the cache. They are too few
-#: for code that is compiled, whose compiler takes more memory than all else here.
-_NUMBERS = 2**15
 #: Bytes of the key of a pass.
 _KEY = 16
 
@@ -88,8 +84,8 @@ class Summarise:
         Which says what records it can be computed of.
     ball : Ball
         Public ball of the records.
-    one_by_one : bool
-        See :class:`Prepared`.
+    sized : bool
+        Whether the size of every part is public.
     key : bytes
         For the digests of ids; of this pass alone.
     read : callable or None
@@ -99,7 +95,7 @@ class Summarise:
     question: Question | None
     statistic: Statistic
     ball: Ball
-    one_by_one: bool
+    sized: bool
     key: bytes = field(repr=False)
     read: Callable[[Any], Any] | None = None
 
@@ -142,29 +138,19 @@ class Summarise:
         ids = None
         if records.ids is not None:
             ids = digests(labels_of(records.ids, len(records), "ids"), self.key)
-        valid = records.validated(self.ball.manifold, one_by_one=self.one_by_one)
+        valid = records.validated(self.ball.manifold, tells_number=self.sized)
         check_shape_of_rows(np.asarray(valid.points), self.ball.manifold)
         if valid.users is not None:
             raise InvalidParameterError("records that are read in chunks have no users")
         noted = self.statistic.check_chunk(valid)
         partial = None
         if self.question is not None:
-            partial = self._summary(self.question, valid)
+            partial = Prepared(self.ball, valid).summary(self.question)
         return Outcome(number, len(valid), partial, ids, noted)
 
-    def _summary(self, question: Question, records: Records) -> Partial:
-        """Summarise some records at a time: work space is a few times as large as these."""
-        rows = max(1, _NUMBERS // math.prod(self.ball.manifold.point_shape))
-        found = None
-        for start in range(0, len(records), rows):
-            some = records.at(slice(start, start + rows))
-            prepared = Prepared(self.ball, some, one_by_one=self.one_by_one)
-            found = _merged(question, found, prepared.summary(question))
-        return found
-
     def _made(self, read: Callable[[Any], Any], points: NDArray[Any]) -> NDArray[Any]:
-        """Return points of what a part holds."""
-        if not self.one_by_one:
+        """Return points of what a part holds, each by itself where a record may be missing."""
+        if self.sized:
             return np.asarray(read(points))
         return np.concatenate([read(points[i : i + 1]) for i in range(len(points))])
 
@@ -203,7 +189,7 @@ class Streamed(Summaries):
         self._ball, self._chunks, self._statistic, self._n = ball, chunks, statistic, n
         #: Whether the size of every part is public.
         self._fixed = n is not None and chunks.sizes is not None
-        self._one_by_one = not (keeps_places and self._fixed)
+        self._sized = keeps_places and self._fixed
 
     def summary(self, question: Question) -> Partial:
         """Read all chunks once, and add up what the question needs of them.
@@ -245,7 +231,7 @@ class Streamed(Summaries):
     def _pass(self, question: Question | None) -> Partial:
         key = secrets.token_bytes(_KEY)
         function = Summarise(
-            question, self._statistic, self._ball, self._one_by_one, key, self._chunks.read
+            question, self._statistic, self._ball, self._sized, key, self._chunks.read
         )
         tasks = _Counted(self._chunks.tasks())
         job, total, came, with_ids = job_of(key), None, 0, 0
@@ -266,7 +252,7 @@ class Streamed(Summaries):
                     with_ids += outcome.count
                 noted.append(outcome.noted)
                 if question is not None:
-                    total = _merged(question, total, outcome.partial)
+                    total = merged(question, total, outcome.partial)
         self._check_numbers(numbers, tasks.total())
         self._check_ids(ids, key, came=came, with_ids=with_ids)
         if question is None:
@@ -337,8 +323,8 @@ class Streamed(Summaries):
         if missing == 0:
             return self._of_none(question) if total is None else total
         self._check_none_is_missing(question.takes, came)
-        center = Prepared(self._ball, self._ball.center[None], one_by_one=True).summary(question)
-        return _merged(question, total, _times(question.merge, center, missing))
+        center = Prepared(self._ball, self._ball.center[None]).summary(question)
+        return merged(question, total, _times(question.merge, center, missing))
 
     def _check_none_is_missing(self, takes: Sequence[str], came: int) -> None:
         """Refuse that records do not come where the centre cannot stand for all of one."""
@@ -376,10 +362,6 @@ class _Counted:
 
 def _other_number(stated: int | None) -> InvalidParameterError:
     return InvalidParameterError(f"there are not {stated} chunks, as many as were stated")
-
-
-def _merged(question: Question, total: Partial, partial: Partial) -> Partial:
-    return partial if total is None else question.merge(total, partial)
 
 
 def _times(merge: Callable[[Partial, Partial], Partial], one: Partial, times: int) -> Partial:

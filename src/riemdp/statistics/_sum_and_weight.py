@@ -12,7 +12,13 @@ import numpy as np
 
 from riemdp._part import register
 from riemdp.statistics._counted_sum import MOST_RECORDS, checked_weight
-from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+from riemdp.statistics._feature_sums import (
+    FeatureSum,
+    on_grid,
+    root_up,
+    steps_of,
+    total_features,
+)
 from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
@@ -67,7 +73,11 @@ class SumAndWeight(FeatureSum):
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """``r sqrt(1 + weight^2)``; see :meth:`Statistic.add_remove`."""
-        return root_up(Fraction(ball.reach) ** 2 * (1 + Fraction(self.weight) ** 2))
+        return root_up(Fraction(ball.reach) ** 2 * self.square(self.dim(ball)))
+
+    def square(self, dim: int) -> Fraction:  # noqa: ARG002
+        """``1 + weight^2``; see :meth:`FeatureSum.square`."""
+        return 1 + Fraction(self.weight) ** 2
 
     def noise_in_value(self, ball: Ball) -> float:
         """Of the sum, and of the weights at the boundary; see :meth:`Statistic.noise_in_value`."""
@@ -145,6 +155,10 @@ class CountedMean(SumAndWeight):
     def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
         """``(v, weight)``; see :meth:`FeatureSum.features`."""
         return self.with_weights(vectors, np.ones(len(vectors)))
+
+    def fallback(self, dim: int) -> Sequence[int]:
+        """Return a record at the centre; see :meth:`FeatureSum.fallback`."""
+        return (*(0,) * dim, steps_of(self.weight * self.whole(dim)))
 
     def counted(self, ball: Ball) -> CountedMean:  # noqa: ARG002
         """Return itself; see :meth:`Statistic.counted`."""

@@ -102,6 +102,10 @@ class SumStatistic(FeatureSum):
         """
         return self.feature_length(dim)
 
+    def square(self, dim: int) -> Fraction:
+        """See :meth:`FeatureSum.square`: that of :meth:`feature_norm`."""
+        return Fraction(self.feature_norm(dim)) ** 2
+
     def count_form(self, dim: int) -> FloatArray:  # noqa: ARG002
         """Return the linear function of features that is 1 for every record.
 

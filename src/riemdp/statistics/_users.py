@@ -10,7 +10,8 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
-from riemdp._part import register
+from riemdp._part import is_own_throughout, register
+from riemdp.kernel import in_tiles, rows_for
 from riemdp.statistics._data import Records
 from riemdp.statistics._neighbours import Neighbours, PrivateSize, public_size
 from riemdp.statistics._records import record_coordinates
@@ -199,10 +200,7 @@ def means_of_users(ball: Ball, records: Records) -> Records:
             "weights, and take a statistic that has none, such as the tangent mean"
         )
     rows = rows_of_users(np.asarray(records.users))
-    points = np.asarray(records.points)
-    means = [_mean(ball, points, own) for own in rows]
-    shape = (0, *ball.manifold.point_shape)
-    found: dict[str, Any] = {"points": np.array(means) if means else np.empty(shape)}
+    found: dict[str, Any] = {"points": _means(ball, np.asarray(records.points), rows)}
     if records.labels is not None:
         labels = np.asarray(records.labels)
         found["labels"] = _shared(labels, rows)
@@ -250,13 +248,31 @@ def _average(numbers: FloatArray) -> float:
     return float(min(max(2.0 * half, numbers.min()), numbers.max()))
 
 
-def _mean(ball: Ball, points: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
-    if len(rows) == 1:
-        return np.asarray(ball.project(points[rows])[0])
-    seen = [record_coordinates(ball, points[row][None])[0] for row in rows]
-    clipped = [ball.shorten(each[None], 1.0)[0] for each in seen]
-    mean = [math.fsum(column) / len(rows) for column in zip(*clipped, strict=True)]
-    return np.asarray(ball.project(ball.point(np.array(mean))[None])[0])
+def _means(ball: Ball, points: FloatArray, rows: list[NDArray[np.intp]]) -> FloatArray:
+    r"""Return the mean of each person, shape (people, \*point_shape)."""
+    size = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
+
+    def clipped(some: FloatArray) -> FloatArray:
+        return ball.shorten(record_coordinates(ball, some), 1.0)
+
+    seen, _ = in_tiles(clipped, [points], [ball.center], size)
+    several = [own for own in rows if len(own) > 1]
+    means = np.array([_average_of(seen[own]) for own in several])
+    zero = np.zeros(ball.manifold.dim)
+    found = np.empty((len(rows), *ball.manifold.point_shape))
+    alone = np.array([len(own) == 1 for own in rows], dtype=bool)
+    ones = np.array([own[0] for own in rows if len(own) == 1], dtype=np.intp)
+    found[alone], _ = in_tiles(ball.project, [points[ones]], [ball.center], size)
+    averaged, _ = in_tiles(
+        lambda some: ball.project(ball.point(some)), [means.reshape(-1, len(zero))], [zero], size
+    )
+    found[~alone] = averaged
+    return found
+
+
+def _average_of(vectors: FloatArray) -> list[float]:
+    """Mean of vectors, correctly rounded but for a division: in whatever order they come."""
+    return [math.fsum(column) / len(vectors) for column in vectors.T.tolist()]
 
 
 def _shared(labels: NDArray[Any], rows: list[NDArray[np.intp]]) -> NDArray[np.object_]:

@@ -263,6 +263,10 @@ class DirectVariance(FeatureSum):
         squares = np.square(vectors).sum(axis=-1, keepdims=True)
         return np.concatenate([vectors, squares], axis=-1)
 
+    def square(self, dim: int) -> Fraction:  # noqa: ARG002
+        """``1 + 1``; see :meth:`FeatureSum.square`."""
+        return Fraction(2)
+
     def range(self, ball: Ball) -> Ball:
         """Numbers from 0 to the squared radius; see :meth:`Statistic.answers`."""
         return variances(ball)

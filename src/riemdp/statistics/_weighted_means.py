@@ -235,16 +235,20 @@ class WeightedMeanOfPlaces(Mean):
             )
         return found
 
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        """Clip, and add, or keep weights as integers; see :meth:`Question.summarise`."""
+    def rows(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64]]:
+        """Clip, with weights as integers; see :meth:`Question.rows`."""
         points, exact = np.asarray(records.points), self._exact(ball)
         whole = whole_weights(records.weights)
-        rows = exact.rows(ball, shortened(ball, points))
-        return exact.summed(ball, rows, whole) if exact.adds else (rows, whole)
+        return exact.rows(ball, shortened(ball, points)), whole
 
-    def _terms(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64]]:
-        """Return those that count; see :meth:`Mean._terms`."""
-        return _that_count(*self.summarise(ball, records))
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Add, where that is all that is needed; see :meth:`Question.added`."""
+        exact = self._exact(ball)
+        return exact.summed(ball, *rows) if exact.adds else rows
+
+    def terms(self, ball: Ball, rows: Any) -> tuple[Partial, NDArray[np.int64]]:  # noqa: ARG002
+        """Return those that count; see :meth:`Mean.terms`."""
+        return _that_count(*rows)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Certify the mean; see :meth:`Question.finish`."""

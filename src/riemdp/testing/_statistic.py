@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from riemdp import UnsupportedError
+from riemdp.kernel import within
 from riemdp.statistics import (
     FrechetMean,
     Metric,
@@ -243,6 +244,21 @@ def _neighbours(ball: Ball, n: int) -> Iterator[tuple[FloatArray, FloatArray]]:
         yield ball.point(several[:-1]), ball.point(np.delete(several, n - 1, axis=0))
 
 
+def features_are_as_short_as_is_stated(statistic: Any, ball: Ball) -> None:
+    """Check that the features of every record count: longer ones do not."""
+    if not hasattr(statistic, "longest"):  # no sum of features
+        return
+    dim = statistic.dim(ball)
+    for wide in (ball, _twice(ball)):
+        given = _given(statistic, _records(wide, _SIZES[-1]))
+        rows = statistic.rows(ball, statistic.prepare(ball, given))
+        require(
+            within(rows, statistic.longest(dim)).all(),
+            f"features are no longer than feature_norm, {float(statistic.square(dim)) ** 0.5:.6g}; "
+            "a record with longer ones counts as none",
+        )
+
+
 def counted_form_is_bounded(statistic: Statistic, ball: Ball) -> None:
     """Check the form for a private number of records, where there is one, and add records to it."""
     try:
@@ -270,7 +286,7 @@ def counted_form_is_bounded(statistic: Statistic, ball: Ball) -> None:
             require(gap <= 4.0 * tol, "what a record adds does not depend on the others")
     for n in (0, *_SIZES):
         records = _several(form, _records(ball, n + 1), n)
-        kept = Prepared(ball, records, one_by_one=True)
+        kept = Prepared(ball, records)
         answers = [_answered(question, ball, kept, tol) for _, question in _questions(form, ball)]
         count = form.released_count(ball, answers)
         require(
@@ -311,7 +327,7 @@ def _moved(question: Question, ball: Ball, several: Records, tol: float) -> list
         names = ("points", *several.extras)
         given: dict[str, Any] = {name: np.asarray(getattr(several, name))[rows] for name in names}
         chosen = Records(**given)
-        return answer(question, ball, Prepared(ball, chosen, one_by_one=True), tol)
+        return answer(question, ball, Prepared(ball, chosen), tol)
 
     last, moved = len(several) - 1, []
     for n, place in _ADDED:
@@ -363,6 +379,7 @@ CHECKS = (
     records_are_clipped,
     chunks_make_the_whole,
     neighbours_are_close,
+    features_are_as_short_as_is_stated,
     counted_form_is_bounded,
     noise_falls_with_records,
     nothing_is_carried,

@@ -16,7 +16,6 @@ from riemdp.release._search._numbers import radii, radius_weights
 from riemdp.release._search._records import Records, beyond
 from riemdp.release._search._schedule import Centre, Choice
 from riemdp.release._search._steps import CentreStep, ChoiceStep
-from riemdp.statistics import TangentMean
 
 LINE = Ball(Euclidean(1), np.zeros(1), 1.0)
 
@@ -139,12 +138,3 @@ def test_a_centre_is_brought_back_into_the_public_ball():
 
 def test_grid_of_the_test_is_that_of_the_search():
     assert choice("radius", 1.0).candidates.tolist() == radii(2.0, 8).tolist()
-
-
-def test_a_sum_in_pieces_is_the_sum():
-    points = np.random.default_rng(0).normal(0.0, 0.3, (30_000, 2))
-    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
-    question = TangentMean()
-    whole = question.finish(ball, question.summarise(ball, points), 0.0)
-    pieces = _answers._Chunked(question)
-    assert pieces.finish(ball, pieces.summarise(ball, points), 0.0) == whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +13,11 @@ from riemdp.noise import resolve_generator
 from riemdp.noise.exact import exact_choice
 from riemdp.release._run import asked, drawn
 from riemdp.release._search._numbers import place_weights, radius_weights
-from riemdp.release._search._records import Records, below, beyond, in_chunks
+from riemdp.release._search._records import Records, below, beyond, made_of
 from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, walked, working_ball
 from riemdp.release._search._steps import CentreStep, ChoiceStep, Search, Step, centre_offer
-from riemdp.statistics import Question
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.privacy import Budget
 
@@ -88,31 +85,13 @@ def chosen(
     )
 
 
-class _Chunked(Question):
-    """A question that sees some records at a time, for speed: a sum of integers is the same."""
-
-    clips = True  # as the tangent mean does
-
-    def __init__(self, question: Question) -> None:
-        self._question = question
-
-    def summarise(self, ball: Ball, records: FloatArray) -> Any:
-        """See :meth:`Question.summarise`."""
-        parts = (self._question.summarise(ball, rows) for (rows,) in in_chunks(records))
-        return functools.reduce(self._question.merge, parts)
-
-    def finish(self, ball: Ball, partial: Any, tol: float) -> tuple[Fraction, ...] | FloatArray:
-        """See :meth:`Question.finish`."""
-        return self._question.finish(ball, partial, tol)
-
-
 def centre_drawn(
     question: Centre, public: Ball, records: Records, source: np.random.Generator | None
 ) -> CentreStep:
     """Draw the answer to a question for a centre; see :class:`CentreStep`."""
     made = centre_offer(question.ball, len(records), question.guarantee)
     start = made.statistic.start(question.ball)
-    first = _Chunked(asked(made.statistic, question.ball, start, 0))
+    first = asked(made.statistic, question.ball, start, 0)
     value, rounded = drawn(made, start, first, records.points, source)
     return CentreStep(
         label=question.label,
@@ -130,4 +109,6 @@ def centre_drawn(
 
 def _on_chart(ball: Ball, points: FloatArray) -> FloatArray:
     chart = ball.manifold.chart
-    return points if chart is None else chart.to_chart(points)
+    if chart is None:
+        return points
+    return made_of(ball, chart.to_chart, points)[0]

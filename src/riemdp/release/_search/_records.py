@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._discreet import discreetly
+from riemdp._part import is_own_throughout
+from riemdp.kernel import in_tiles, rows_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
 
-#: Numbers that are worked on at once.
-_CHUNK = 16384
 _WHO = "the search for a ball"
 
 
@@ -30,9 +30,7 @@ class Records:
 
     def __init__(self, ball: Ball, points: FloatArray) -> None:
         self._ball = ball
-        self._points = discreetly(
-            _WHO, lambda: np.concatenate([ball.project(rows) for (rows,) in in_chunks(points)])
-        )
+        self._points, _ = made_of(ball, ball.project, points)
 
     def __len__(self) -> int:
         return len(self._points)
@@ -49,11 +47,11 @@ class Records:
         """
         half = len(order) // 2
         first, second = self._points[order[:half]], self._points[order[half : 2 * half]]
-        return _each(self._apart, first, second)
+        return self._each(self._apart, first, second)
 
     def distances(self, center: FloatArray) -> FloatArray:
         """Distances from a released point, shape (n,)."""
-        return _each(lambda points: self._apart(center, points), self._points)
+        return self._each(lambda points: self._apart(center, points), self._points)
 
     def _apart(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances; on flat spaces the records are in the chart."""
@@ -64,37 +62,23 @@ class Records:
 
     def places(self, axis: FloatArray) -> FloatArray:
         """Coordinates along an axis, shape (dim,), through the public centre, shape (n,)."""
-        return _each(lambda points: (self._ball.coordinates(points) * axis).sum(-1), self._points)
+        return self._each(
+            lambda points: (self._ball.coordinates(points) * axis).sum(-1), self._points
+        )
+
+    def _each(self, compute: Callable[..., FloatArray], *arrays: FloatArray) -> FloatArray:
+        """Compute for each row; what fails, or is no number, is infinite."""
+        found, lost = made_of(self._ball, compute, *arrays)
+        return np.where(np.isfinite(found) & ~lost, found, np.inf)
 
 
-def _each(compute: Callable[..., FloatArray], *arrays: FloatArray) -> FloatArray:
-    """Compute for each row; what fails, or is no number, is infinite."""
-
-    def computed(*rows: FloatArray) -> FloatArray:
-        try:
-            return np.asarray(compute(*rows), dtype=np.float64)
-        except Exception:  # of one row; which one is found by halves
-            if len(rows[0]) <= 1:
-                return np.full(len(rows[0]), np.inf)
-        middle = len(rows[0]) // 2
-        halves = [tuple(x[part] for x in rows) for part in (slice(middle), slice(middle, None))]
-        return np.concatenate([computed(*half) for half in halves])
-
-    found = discreetly(
-        _WHO, lambda: np.concatenate([computed(*rows) for rows in in_chunks(*arrays)])
-    )
-    return np.where(np.isfinite(found), found, np.inf)
-
-
-def in_chunks(*arrays: FloatArray) -> Iterator[tuple[FloatArray, ...]]:
-    """Rows of arrays of one length, so many at a time that what is computed stays in the cache.
-
-    Where they are cut depends on public numbers alone.
-    """
-    count = len(arrays[0])
-    step = max(1, _CHUNK * count // max(arrays[0].size, 1))
-    for start in range(0, max(count, 1), step):
-        yield tuple(array[start : start + step] for array in arrays)
+def made_of(
+    ball: Ball, compute: Callable[..., FloatArray], *arrays: FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return what a function makes of each row of points, and for which it raises."""
+    rows = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
+    fill = [ball.center] * len(arrays)
+    return discreetly(_WHO, lambda: in_tiles(compute, arrays, fill, rows))
 
 
 def beyond(values: FloatArray, thresholds: FloatArray) -> list[int]:

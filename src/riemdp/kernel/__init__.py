@@ -1,0 +1,27 @@
+"""Records in tiles, and integer rows that are checked before they are added.
+
+Nothing here knows spaces, statistics or releases.
+"""
+
+from riemdp.kernel._guard import guarded, within
+from riemdp.kernel._tiles import (
+    computed,
+    in_tiles,
+    joined,
+    places_are_alike,
+    rows_for,
+    taken,
+    tiles,
+)
+
+__all__ = [
+    "computed",
+    "guarded",
+    "in_tiles",
+    "joined",
+    "places_are_alike",
+    "rows_for",
+    "taken",
+    "tiles",
+    "within",
+]

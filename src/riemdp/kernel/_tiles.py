@@ -1,0 +1,213 @@
+"""Tiles: records in arrays of one shape, so that what becomes of one depends on that alone.
+
+The arrays that a function of records is given have one shape, one order in memory and one type of
+numbers, whatever the data are, and what is not filled by records is filled by a public one: of all
+that can choose another way through NumPy and BLAS, a record's place and its neighbours are left.
+That neither counts is plain of elementwise code; of stacked products and decompositions it is
+believed, tested by the laws, and of places at the start of each question: :func:`places_are_alike`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+#: Entries of points in a tile at most, but for longer points, of which each has one; and rows.
+_ENTRIES, _ROWS = 2**14, 1024
+
+
+def rows_for(shape: Sequence[int]) -> int:
+    """Return how many rows a tile of points of a shape has.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Public.
+
+    Returns
+    -------
+    int
+        A power of two.
+    """
+    fits = max(1, _ENTRIES // max(1, math.prod(shape)))
+    return min(_ROWS, 1 << fits.bit_length() - 1)
+
+
+def tiles(
+    arrays: Sequence[NDArray[Any]], fill: Sequence[Any], rows: int
+) -> Iterator[tuple[tuple[NDArray[Any], ...], int]]:
+    r"""Yield records in tiles, each a copy, with their number.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray, shape (n, ...)
+        Of any order in memory; numbers become float64 or complex128, anything else stays.
+    fill : sequence of array_like, shape (...)
+        A public record.
+    rows : int
+        Of a tile.
+
+    Yields
+    ------
+    tile : tuple of ndarray, shape (rows, ...)
+        Read-only.
+    number : int
+        How many of these rows are records: of no records one tile without any.
+    """
+    count = len(arrays[0])
+    for start in range(0, max(1, count), rows):
+        number = min(rows, count - start)
+        yield (
+            tuple(
+                _copied(each[start : start + number], one, rows)
+                for each, one in zip(arrays, fill, strict=True)
+            ),
+            number,
+        )
+
+
+def _copied(some: NDArray[Any], one: Any, rows: int) -> NDArray[Any]:
+    kind = {"c": np.complex128, "O": object}.get(some.dtype.kind, np.float64)
+    tile = np.empty((rows, *some.shape[1:]), dtype=kind)
+    with np.errstate(over="ignore"):  # a longer float beyond float64 is infinite
+        tile[: len(some)] = some
+    tile[len(some) :] = one
+    tile.flags.writeable = False
+    return tile
+
+
+def in_tiles(
+    function: Callable[..., Any],
+    arrays: Sequence[NDArray[Any]],
+    fill: Sequence[Any],
+    rows: int,
+) -> tuple[Any, NDArray[np.bool_]]:
+    """Return what a function makes of records, tile by tile.
+
+    Parameters
+    ----------
+    function : callable
+        Of the arrays of a tile; returns arrays, alone or in nested tuples, each with the records
+        along its first axis.
+    arrays, fill, rows
+        See :func:`tiles`.
+
+    Returns
+    -------
+    found : ndarray, or nested tuples of them, shape (n, ...)
+    lost : ndarray of bool, shape (n,)
+        For which records it raises: there stands what it makes of the public one.
+    """
+    found, lost = [], []
+    for tile, number in tiles(arrays, fill, rows):
+        made, raised = computed(function, tile, fill)
+        found.append(taken(made, slice(number)))
+        lost.append(raised[:number])
+    return joined(found), np.concatenate(lost)
+
+
+def computed(
+    function: Callable[..., Any], tile: Sequence[NDArray[Any]], fill: Sequence[Any]
+) -> tuple[Any, NDArray[np.bool_]]:
+    """Return what a function makes of a tile, and for which rows it raises: see :func:`in_tiles`.
+
+    If it raises, each record is worked on in a tile of public ones, at its place.
+
+    Raises
+    ------
+    Exception
+        That of the function, if it raises for the public record too.
+    """
+    try:
+        return function(*tile), np.zeros(len(tile[0]), dtype=bool)
+    except Exception:
+        empty = tuple(
+            _copied(each[:0], one, len(each)) for each, one in zip(tile, fill, strict=True)
+        )
+        public = function(*empty)
+    alone, lost = [], np.zeros(len(tile[0]), dtype=bool)
+    for i in range(len(lost)):
+        row = slice(i, i + 1)
+        try:
+            alone.append(taken(function(*_with_row(empty, tile, row)), row))
+        except Exception:
+            alone.append(taken(public, row))
+            lost[i] = True
+    return joined(alone), lost
+
+
+def _with_row(
+    empty: Sequence[NDArray[Any]], tile: Sequence[NDArray[Any]], row: slice
+) -> tuple[NDArray[Any], ...]:
+    own = tuple(np.array(each) for each in empty)
+    for each, records in zip(own, tile, strict=True):
+        each[row] = records[row]
+        each.flags.writeable = False
+    return own
+
+
+def places_are_alike(function: Callable[..., Any], record: Sequence[Any], rows: int) -> bool:
+    """Whether a function makes the same of one public record at every place of a tile.
+
+    Parameters
+    ----------
+    function : callable
+        See :func:`in_tiles`.
+    record : sequence of array_like
+        Its arrays, as ``fill`` of :func:`tiles`.
+    rows : int
+        Of a tile.
+
+    Returns
+    -------
+    bool
+        False, too, if it raises; of one row a tile it is not called.
+    """
+    if rows == 1:
+        return True
+    none = [np.empty((0, *np.shape(one)), dtype=np.asarray(one).dtype) for one in record]
+    tile = [_copied(each, one, rows) for each, one in zip(none, record, strict=True)]
+    try:
+        found = function(*tile)
+    except Exception:
+        return False
+    return _rows_are_alike(found)
+
+
+def _rows_are_alike(found: Any) -> bool:
+    if isinstance(found, tuple):
+        return all(map(_rows_are_alike, found))
+    rows = np.ascontiguousarray(found)
+    return rows.tobytes() == np.repeat(rows[:1], len(rows), axis=0).tobytes()
+
+
+def taken(found: Any, rows: slice) -> Any:
+    """Return some rows of arrays, alone or in nested tuples."""
+    if isinstance(found, tuple):
+        return tuple(taken(part, rows) for part in found)
+    return found[rows]
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Return rows, alone or in nested tuples, one after the other.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray, or of nested tuples of them
+
+    Returns
+    -------
+    ndarray, or nested tuples of them
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], tuple):
+        return tuple(joined(part) for part in zip(*parts, strict=True))
+    return np.concatenate(parts)

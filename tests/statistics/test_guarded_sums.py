@@ -1,0 +1,146 @@
+"""Every sum of integers: rows at the stated norm count, and longer ones do not."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, Euclidean, Product, Records, Sphere
+from riemdp.statistics import (
+    AddRemove,
+    ClassMoments,
+    CountedMean,
+    DirectionalMoments,
+    DirectVariance,
+    FrechetMean,
+    GeometricMedian,
+    Moments,
+    Prepared,
+    Recentred,
+    RefinedMean,
+    TangentMean,
+    TangentRegression,
+    WeightedMean,
+    WeightedTangentMean,
+    _exact_mean,
+)
+from riemdp.statistics._exact_mean import grid_of
+from riemdp.statistics._seen import FREE
+
+BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.7)
+R = Fraction(BALL.reach) * 2 ** grid_of(BALL)
+ONE = Fraction(2**40)
+FREE_SQUARE = Fraction(FREE) ** 2
+COUNTED = Moments().counted(BALL)
+
+#: Questions with the square of the norm that is proved of their rows, in steps of the grid.
+SUMS = {
+    "tangent mean": (TangentMean(), R**2),
+    "first step": (RefinedMean(2), R**2 * (1 + FREE_SQUARE)),
+    "step of a median": (GeometricMedian(3), R**2),
+    "moments": (Moments(), ONE**2 * (1 + FREE_SQUARE)),
+    "matrix": (Moments("matrix"), ONE**2 * Fraction(3, 2)),
+    "classes": (ClassMoments(("a", "b")), ONE**2 * 2),
+    "classes, matrix": (ClassMoments(("a", "b"), "matrix"), ONE**2 * 2),
+    "line": (TangentRegression(0.0, 1.0), ONE**2 * 5),
+    "directions": (DirectionalMoments(1), ONE**2),
+    "scatter": (DirectionalMoments(2), ONE**2),
+    "second round": (Recentred(Moments()), ONE**2 * (1 + FREE_SQUARE)),
+    "variance": (DirectVariance(), ONE**2 * 2),
+    "counted mean": (CountedMean(0.75), ONE**2 * (1 + Fraction(9, 16))),
+    "counted moments": (COUNTED, ONE**2 * (1 + FREE_SQUARE + Fraction(COUNTED.weight) ** 2)),
+    "weighted mean": (WeightedMean(0.75), ONE**2 * (1 + Fraction(9, 16))),
+}
+
+
+def question_of(name):
+    statistic, _ = SUMS[name]
+    point = statistic.start(BALL)
+    if name in ("step of a median", "second round"):
+        noisy = np.zeros(statistic.answers(BALL).manifold.dim)
+        point = statistic.move(BALL, point, noisy, 0)
+        return statistic.ask(BALL, point, 1)
+    return statistic.ask(BALL, point, 0)
+
+
+def a_row(question):
+    extras = {"labels": ["a"], "covariates": [0.5], "weights": [1.0]}
+    given = {name: np.array(extras[name], dtype=object) for name in question.takes}
+    if "covariates" in given or "weights" in given:
+        given = {name: each.astype(float) for name, each in given.items()}
+    records = Records(BALL.center[None], **given)
+    rows = question.rows(BALL, question.prepare(BALL, records if given else records.points))
+    return np.zeros_like(rows)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_rows_are_as_long_as_is_proved_and_no_longer(name, monkeypatch):
+    question, (_, square) = question_of(name), SUMS[name]
+    row = a_row(question)
+    # weights are rounded down by as much
+    row[0, 0] = math.isqrt(math.floor(square * (1 - Fraction(1, 10**8))))
+    kept = question.added(BALL, row)
+    assert kept.total[0] == row[0, 0]
+    row[0, 0] = math.isqrt(math.floor(square * (1 + Fraction(1, 10**8)))) + 1
+    lost = question.added(BALL, row)
+    assert lost.total[0] == 0
+    assert lost.count == kept.count == 1
+    monkeypatch.setattr(_exact_mean, "guarded", lambda rows, *_: rows)
+    assert question.added(BALL, row).total[0] == row[0, 0]  # the control
+
+
+def test_a_record_that_is_lost_is_counted():
+    for name in ("counted mean", "counted moments"):
+        question = question_of(name)
+        usual = a_row(question) if name == "counted mean" else None
+        row = a_row(question)
+        row[:] = 2**62
+        *rest, number = question.added(BALL, row).total
+        assert set(rest) == {0}
+        assert number == Prepared(BALL, BALL.center[None]).summary(question).total[-1] > 0
+        assert usual is None or number > 0
+
+
+def test_public_weights_multiply_what_is_no_longer_than_the_radius():
+    question = WeightedTangentMean(0.5)
+    rows = np.array([[math.isqrt(math.floor(R**2)), 0], [math.isqrt(math.floor(R**2)) + 1, 0]])
+    whole = np.array([2**39, 2**40])
+    assert question.added(BALL, (rows, whole)).total == (int(rows[0, 0]) * 2**39, 0)
+
+
+def test_a_flat_factor_of_a_product_is_guarded():
+    space = Product(Sphere(2), Euclidean(1))
+    ball = Ball(space, space.origin, 0.7)
+    mean = FrechetMean()
+    points, whole = mean.rows(ball, ball.point(np.zeros((1, 3))))
+    assert mean.added(ball, (points, whole + 2**41))[1].total == (0,)
+    assert mean.added(ball, (points, whole + 2**39))[1].total == (2**39,)
+
+
+def test_a_hostile_function_of_another_package_moves_no_sum_farther():
+    """No clip, no number, far too long, raising, looking at its neighbours."""
+
+    class Hostile(Moments):
+        name = "tests.Hostile"
+
+        def features(self, vectors, records):
+            found = super().features(vectors, records)
+            found[:, 0] += len(vectors) - 1.0
+            found[vectors[:, 0] > 0.0] = 1e6
+            found[vectors[:, 1] > 0.0] = np.nan
+            if (vectors[:, 1] < -0.5).any():
+                raise ValueError("a secret")
+            return found
+
+    points = BALL.point(np.array([[0.3, 0.0], [0.0, 0.3], [0.0, -0.6], [-0.3, -0.1]]))
+    form = Hostile().counted(BALL)
+    alone = [Prepared(BALL, point[None]).summary(form).total for point in points]
+    bound = (Fraction(form.add_remove(BALL, "coordinates")) / Fraction(BALL.reach) * ONE) ** 2
+    assert all(sum(x * x for x in total) <= bound for total in alone)
+    together = Prepared(BALL, points).summary(form)
+    assert together.total == tuple(map(sum, zip(*alone, strict=True)))
+    assert [total[:-1] == (0, 0, 0) for total in alone] == [True, True, True, False]
+    assert AddRemove().sensitivity(form, BALL, None, "coordinates") > 0.0
