@@ -48,7 +48,7 @@ release = riemdp.private_mean(points, ball, budget, generator=np.random.default_
 print(release.value.round(4))
 print(release.guarantee)
 print(f"mechanism: {release.mechanism.name}, because: {release.reason}")
-print(f"private: {release.private}, reproducible: {release.reproducible}")
+print(f"private: {release.private}")
 
 # %%
 # How far off is it? The release carries the law of its own error. The actual error below uses the

@@ -30,7 +30,6 @@ def test_a_fit_is_one_release(make, fit, plane, budget):
     assert [entry.guarantee for entry in account.ledger] == [budget]
     assert estimator.guarantee_ == estimator.release_.guarantee == budget
     assert estimator.private_
-    assert not estimator.reproducible_
     assert estimator.release_.private
     assert estimator.release_.proven
     assert estimator.release_.n == 240
@@ -199,7 +198,6 @@ def test_seeded_fits_are_not_private(make, fit, plane, budget):
     one, two = (fit(make(plane, budget, random_state=3)) for _ in range(2))
     np.testing.assert_array_equal(one.release_.raw, two.release_.raw)
     assert not one.private_
-    assert one.reproducible_
     assert one.release_.warnings
     source = np.random.default_rng(3)
     three = fit(make(plane, budget, random_state=source))

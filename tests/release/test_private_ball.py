@@ -193,7 +193,7 @@ def test_what_another_account_calls_reserve_is_not_asked():
 def test_a_seeded_search_marks_what_follows():
     found = private_ball(cluster(600), PLANE, GDP(1.0), generator=seeded())
     release = private_mean(cluster(600), found, generator=secure_generator())
-    assert (found.private, release.private, release.reproducible) == (False, False, True)
+    assert (found.private, release.private) == (False, False)
 
 
 def test_other_records_relations_and_definitions_are_refused():

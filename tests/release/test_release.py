@@ -57,7 +57,6 @@ FIELDS = (
     "adjacency",
     "proven",
     "private",
-    "reproducible",
     "sigma",
     "expected_distance",
 )
@@ -125,7 +124,6 @@ def test_an_array_that_is_given_stays_its_own():
     [
         ("private", "yes"),
         ("private", 1),
-        ("reproducible", None),
         ("sensitivity", None),
         ("sensitivity", "0.1"),
         ("tol", [1e-9]),

@@ -150,7 +150,7 @@ def test_every_release_does_what_its_options_say(release):
     groups = release(data, ball, GDP(1.0), neighbours=Groups(3))
     assert groups.neighbours == Groups(3)
     assert groups.sigma == pytest.approx(3.0 * plain.sigma, rel=1e-6)
-    assert release(data, ball, GDP(1.0), generator=seeded()).reproducible
+    assert not release(data, ball, GDP(1.0), generator=seeded()).private
     account = Accountant(GDP(1.0))
     release(data, ball, GDP(0.6), accountant=account)
     assert account.spent == GDP(0.6)

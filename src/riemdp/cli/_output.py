@@ -210,7 +210,7 @@ def print_release(release: Release, unit: str | None = None) -> None:
             ("noise scale", f"{release.sigma:.6g}"),
             *error_fields(lambda: release.expected_distance, release.error_quantile),
             ("arithmetic", f"exact draw on the grid 2^-{release.grid}"),
-            ("randomness", seeded if release.reproducible else "secure generator"),
+            ("randomness", "secure generator" if release.private else seeded),
             *([] if release.anchor is None else [("charge", describe_anchor(release.anchor))]),
             *([("note", release.statistic.caveat)] if release.statistic.caveat else []),
         ]

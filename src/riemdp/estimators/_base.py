@@ -142,7 +142,6 @@ class PrivateEstimator(PointsEstimator):
         self.release_ = release
         self.guarantee_: Budget = release.guarantee
         self.private_ = release.private
-        self.reproducible_ = release.reproducible
         return release.value
 
     def _is_random(self) -> bool:

@@ -62,7 +62,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         Sizes of the classes, with noise.
     base\_, clip\_ : ndarray, float
         Where records were seen from, and the length that they were clipped to.
-    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+    release\_, guarantee\_, private\_, n_features_in\_
         As in :class:`PrivateFrechetMean`.
 
     Examples

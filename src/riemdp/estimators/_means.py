@@ -68,8 +68,8 @@ class PrivateFrechetMean(PrivateEstimator):
         With all that is public about it.
     guarantee\_ : Budget
         What was proved of the fit.
-    private\_, reproducible\_ : bool
-        Whether the noise came from the secure generator; or from one of the caller.
+    private\_ : bool
+        Whether the noise came from the secure generator.
     n_features_in\_ : int
         First axis of a point: of matrices the number of rows.
 
@@ -188,7 +188,7 @@ class PrivateMedian(PrivateEstimator):
     ----------
     median\_ : ndarray, shape (\*point_shape,)
         Released median.
-    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+    release\_, guarantee\_, private\_, n_features_in\_
         As in :class:`PrivateFrechetMean`.
 
     See Also

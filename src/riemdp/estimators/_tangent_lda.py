@@ -62,7 +62,7 @@ class PrivateTangentLDA(ClassEstimator):
     priors\_ : ndarray, shape (n_classes,)
     classes\_, means\_, counts\_, base\_, clip\_
         As in :class:`PrivateMDM`.
-    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+    release\_, guarantee\_, private\_, n_features_in\_
         As in :class:`PrivateFrechetMean`.
 
     Examples

@@ -67,7 +67,7 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         Where records are seen from: released, or the ball's centre.
     offset\_ : ndarray, shape (dim,)
         Normal coordinates of the mean about the base, which scores are counted from.
-    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+    release\_, guarantee\_, private\_, n_features_in\_
         As in :class:`PrivateFrechetMean`.
 
     Examples

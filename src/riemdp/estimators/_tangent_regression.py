@@ -57,7 +57,7 @@ class PrivateTangentRegression(PrivateEstimator):
         Where records were seen from, and the length that they were clipped to.
     n_features_in\_ : int
         1.
-    release\_, guarantee\_, private\_, reproducible\_
+    release\_, guarantee\_, private\_
         As in :class:`PrivateFrechetMean`.
 
     Examples

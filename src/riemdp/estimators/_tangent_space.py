@@ -55,7 +55,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
     ----------
     reference\_ : ndarray, shape (\*point_shape,)
         Released mean.
-    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+    release\_, guarantee\_, private\_, n_features_in\_
         As in :class:`PrivateFrechetMean`.
 
     Examples

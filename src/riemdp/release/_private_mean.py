@@ -143,7 +143,7 @@ def private_mean(
         with the records, or with each chunk, as ``Records(points, weights=...)``.
     generator : numpy.random.Generator, optional
         Source of noise; a new secure generator by default. Any other marks the release
-        ``reproducible=True, private=False``.
+        ``private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the budget before the records are opened: what is wrong with them costs it,
         and is not told, see :func:`riemdp.private_statistic`; :func:`riemdp.check` says it before.

@@ -97,8 +97,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         in one record.
     private : bool
         Whether the noise came from the secure generator. A seeded release is not private.
-    reproducible : bool
-        Whether the noise came from a generator of the caller.
     stated_proofs : tuple of (str, str or None), optional
         :attr:`proofs` as they were when the value was drawn; by default those of this version.
     stated_versions : tuple of (str, str)
@@ -155,7 +153,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     rounded: tuple[int, ...] = field(repr=False)
     neighbours: Neighbours = field(default_factory=ReplaceOne)
     private: bool = True
-    reproducible: bool = False
     stated_proofs: tuple[tuple[str, str | None], ...] | None = field(default=None, repr=False)
     stated_error: tuple[float | None, float | None] | None = field(default=None, repr=False)
     projected: bool = field(default=True, repr=False)
@@ -180,7 +177,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         check_neighbours(self.neighbours)
         for name in ("sensitivity", "tol"):
             object.__setattr__(self, name, real(getattr(self, name), name))
-        for name in ("private", "reproducible", "projected", "shrunk"):
+        for name in ("private", "projected", "shrunk"):
             _document.flag(getattr(self, name), name)
         _document.text(self.reason, "reason")
         if self.n is not None or self.neighbours.size_is_public:

@@ -129,7 +129,7 @@ def private_statistic(
         Without it the number of people is private, and is never read off the ids.
     generator : numpy.random.Generator, optional
         Source of noise; a new secure generator by default. Any other marks the release
-        ``reproducible=True, private=False``.
+        ``private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the budget on public arguments alone, before the records are opened. From then
         on every failure is one :class:`riemdp.ReleaseFailedError` that says nothing: why is for the
@@ -293,7 +293,6 @@ class Ready:
             n=chosen.n,
             neighbours=chosen.neighbours,
             private=private,
-            reproducible=not private,
             projected=chosen.projected,
             grid=rounded.grid,
             rounded=rounded.integers,

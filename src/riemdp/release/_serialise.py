@@ -119,7 +119,6 @@ def from_document(document: object) -> dict[str, Any]:
         "ball": ball,
         "n": _size(fields["n"], neighbours),
         "private": private,
-        "reproducible": not private,
         "stated_error": stated,
         "stated_proofs": tuple(proofs.items()),
         "stated_versions": _versions(fields.get("versions", {})),
