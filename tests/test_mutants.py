@@ -95,6 +95,7 @@ def test_every_module_that_privacy_rests_on_is_there():
     found = mutants.modules()
     assert {mutants.package(name) for name in found} == {
         "privacy",
+        "kernel",
         "statistics",
         "mechanisms",
         "release",

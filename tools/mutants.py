@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("privacy", "statistics", "mechanisms", "release")
+PACKAGES = ("privacy", "kernel", "statistics", "mechanisms", "release")
 EXTRA = ("src/riemdp/noise/_generator.py",)
 #: Fewest mutants drawn from a module.
 LEAST = 5
@@ -46,7 +46,10 @@ MEMORY = 8 * 2**30
 MOST_FAILED = 5
 #: Tests that may kill a mutant; the first look at classes without running anything of them.
 ALWAYS = ("tests/test_immutable.py", "tests/test_signatures.py")
-SUITE = [*(f"tests/{name}" for name in PACKAGES), "tests/noise/test_generator.py", *ALWAYS]
+SUITE = [
+    *(f"tests/{name}" for name in PACKAGES), "tests/noise/test_generator.py", "tests/test_laws.py",
+    *ALWAYS,
+]  # fmt: skip
 #: Bit operators in place of arithmetic raise TypeError on floats, so any test kills them: counting
 #: them would raise the score for nothing.
 NOT_DRAWN = re.compile(
