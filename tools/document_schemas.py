@@ -43,7 +43,6 @@ WORDS: dict[str, dict[str, Any]] = {
     "str": TEXT,
     "FloatArray": {"$ref": "#/$defs/numbers"},
     "RaoDistance": {"enum": ["angle", "parametric"]},
-    "SamplerName": {"enum": ["exact", "metropolis"]},
 }
 
 

@@ -13,8 +13,6 @@ from riemdp.noise import PartOfRadial, RadialLaw, part_of
 from riemdp.noise._distance_laws import IndependentRadial
 from riemdp.research._isotropic import isotropic_vectors, radii
 
-LEVELS = np.array([1e-6, 0.01, 0.3, 0.5, 0.9, 0.999])
-
 
 def test_wrong_levels():
     radial = RadialLaw("laplace", 10, 0.0, 0.7)

@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 from riemdp import _errors as errors
 from riemdp.privacy import ApproxDP
 
-BAD_POSITIVE = [0.0, -1.0, math.nan, math.inf, -math.inf, "a lot", None, True, [1.0], 1j]
-EPSILONS = np.array([0.0, 0.1, 0.5, 0.999, 1.0, 1.5, 10.0, 1e6, np.inf])
-
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1e-9, 2.0, math.nan, math.inf, "a", None, [1e-6]])
 def test_a_delta_outside_its_domain_is_refused(delta):

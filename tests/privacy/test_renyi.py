@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from riemdp import _errors as errors
 from riemdp.privacy import RDP, PureDP
 
-ORDERS = [1.0, 1.0 + 1e-12, 1.001, 1.5, 2.0, 30.0, 1e6]
-
 
 def test_the_order_infinity_is_pure():
     epsilons = np.linspace(0.0, 2.0, 9)

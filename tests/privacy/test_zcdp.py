@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 from riemdp import _errors as errors
 from riemdp.privacy import ZCDP, gaussian_delta
 
-BAD_POSITIVE = [0.0, -1.0, math.nan, math.inf, -math.inf, "a lot", None, True, [1.0], 1j]
-EPSILONS = np.array([0.0, 0.1, 0.5, 0.999, 1.0, 1.5, 10.0, 1e6, np.inf])
-
 
 @pytest.mark.parametrize("xi", [-1e-9, math.nan, math.inf])
 def test_a_xi_outside_its_domain_is_refused(xi):

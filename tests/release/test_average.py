@@ -11,7 +11,6 @@ from riemdp import (
     Ball,
     Euclidean,
     PureDP,
-    SPDLogEuclidean,
     Sphere,
     combine,
     private_mean,
@@ -20,9 +19,7 @@ from riemdp.release._average import _mean_square
 from riemdp.release._offer import wanted_mean
 from riemdp.release._run import Options, prepared
 
-PLANE = Ball(Euclidean(2), [0.0, 0.0], 2.0)
 SPHERE = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.7)
-MATRICES = Ball(SPDLogEuclidean(2), np.diag([1.0, 2.0]), 1.5)
 
 
 def points(ball, n=40, seed=0, shift=0.2):

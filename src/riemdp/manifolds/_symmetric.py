@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_EPS = float(np.finfo(np.float64).eps)
 #: Matrix entries per chunk: small enough for the cache, large enough to amortise a NumPy call.
 CHUNK_ENTRIES = 65536
 #: Ratio of eigenvalues under which the plain decomposition has lost too many digits of the least.

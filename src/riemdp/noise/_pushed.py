@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
     from riemdp.noise.exact._draw import ExactDraw
 
-#: Radius of a ball of a flat cover that no draw leaves.
-_FAR = 1e150
-
 
 @dataclass(frozen=True)
 class LawAbove(Law):

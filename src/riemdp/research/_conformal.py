@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from riemdp.privacy import Anchor
     from riemdp.release._run import SupportsSpend
 
-#: Default tolerance of :func:`riemdp.frechet_mean`.
-_MEAN_TOL = 1e-10
-
 
 @dataclass(frozen=True, eq=False)
 class ConformalLaplace(ArrayFields, Described):
