@@ -19,7 +19,7 @@ from riemdp import _errors as errors
 from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian
 from riemdp.noise.exact import FlatDraw, SpaceFormDraw
 from riemdp.release import _offer as module
-from riemdp.release import offer, offers, wanted_mean
+from riemdp.release import offer, wanted_mean
 from riemdp.release._least_error import least_error
 from riemdp.release._offer import Offer, Terms
 from riemdp.release._sensitivity import computed_sensitivity
@@ -76,7 +76,8 @@ def test_calibrated_candidates_satisfy_the_budget_and_half_the_noise_does_not(ki
 def test_offers_catch_what_is_unsupported_and_nothing_else(monkeypatch):
     ball = ball_of(Sphere(2))
     pairs = [(FrechetMean(), RiemannianLaplace), (TangentMean(), RiemannianLaplace)]
-    first, second = offers(pairs, ball, 10, PureDP(1.0))
+    terms = Terms(ball, 10, PureDP(1.0))
+    first, second = (terms.offered(*pair) for pair in pairs)
     assert isinstance(first, Offer)
     assert isinstance(second, riemdp.UnsupportedError)
     assert "not as a distance" in str(second)
@@ -86,7 +87,7 @@ def test_offers_catch_what_is_unsupported_and_nothing_else(monkeypatch):
 
     monkeypatch.setattr(RiemannianLaplace, "calibrate", broken)
     with pytest.raises(KeyError):
-        offers(pairs, ball, 11, PureDP(1.0))
+        terms.offered(*pairs[0])
 
 
 def test_an_instance_has_to_belong_to_the_answers_and_to_be_enough():

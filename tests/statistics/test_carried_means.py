@@ -54,10 +54,11 @@ def test_the_mean_is_that_of_the_aligned_records(ball, data):
     exact = solver.exact(ball.manifold)
     assert exact.proof == "docs/proofs/aligned-means.md"
     tol = max(exact.floor(ball), 1e-10)
-    found = exact.mean(ball, exact.records(ball, data), tol)
+    found = exact.mean(ball, exact.added(ball, exact.rows_of(ball, data)), tol)
     assert all(isinstance(x, Fraction) for x in found)
     np.testing.assert_allclose(np.array(found, dtype=float), plain, atol=4.0 * tol)
-    again = exact.mean(ball, exact.of_coordinates(ball, ball.coordinates(data)), tol)
+    rows = exact.rows(ball, ball.coordinates(data))
+    again = exact.mean(ball, exact.added(ball, rows), tol)
     np.testing.assert_allclose(np.array(again, dtype=float), plain, atol=4.0 * tol)
     statistic = FrechetMean()
     assert statistic.proofs_on(ball)["exact mean"] == "docs/proofs/aligned-means.md"

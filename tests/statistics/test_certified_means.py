@@ -111,7 +111,7 @@ def test_errors_of_factors_add_up_to_the_tolerance(copies):
     ball = Ball(space, space.origin, 0.5)
     mean = ProductMean((asked,) * copies)
     rows = np.random.default_rng(0).normal(size=(4, space.dim))
-    found = mean.mean(ball, mean.of_coordinates(ball, rows), tol)
+    found = mean.mean(ball, mean.added(ball, mean.rows(ball, rows)), tol)
     np.testing.assert_allclose(np.array(found, dtype=float), rows.mean(axis=0), atol=1e-15)
     total = sum(part * part for part in asked.tolerances)
     assert 0.999 * Fraction(tol) ** 2 < total <= Fraction(tol) ** 2

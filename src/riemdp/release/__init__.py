@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from riemdp.release._denoise import Denoised
     from riemdp.release._group_releases import PrivateMeans
     from riemdp.release._named import named
-    from riemdp.release._offer import Offer, offer, offers, wanted_mean
+    from riemdp.release._offer import Offer, offer, wanted_mean
     from riemdp.release._plan import Plan, PlanRow, plan
     from riemdp.release._plan_grid import PlanGrid, plan_grid
     from riemdp.release._private_ball import private_ball
@@ -46,7 +46,7 @@ else:
             "_denoise": "Denoised",
             "_group_releases": "PrivateMeans",
             "_named": "named",
-            "_offer": "Offer offer offers wanted_mean",
+            "_offer": "Offer offer wanted_mean",
             "_plan": "Plan PlanRow plan",
             "_plan_grid": "PlanGrid plan_grid",
             "_private_ball": "private_ball",
@@ -91,7 +91,6 @@ __all__ = [
     "is_durable",
     "named",
     "offer",
-    "offers",
     "plan",
     "plan_grid",
     "private_ball",

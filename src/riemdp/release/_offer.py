@@ -18,7 +18,7 @@ from riemdp.release._shares import number_of_answers, ways
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic, mean_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from riemdp._part import Part
     from riemdp.manifolds import Manifold
@@ -157,8 +157,6 @@ def offer(
     *,
     neighbours: Neighbours | None = None,
     draws: bool = True,
-    streams: bool = False,
-    rereads: bool = False,
 ) -> Offer:
     """Calibrate one mechanism for a statistic, or hold one against it.
 
@@ -178,10 +176,6 @@ def offer(
     draws : bool, default True
         Whether the exact draw is looked for, which takes time at each new scale. An offer without
         is for comparisons, see :func:`with_draw`.
-    streams : bool, default False
-        Whether the records come a part at a time.
-    rereads : bool, default False
-        Whether these may be read several times for an answer, where it takes that.
 
     Returns
     -------
@@ -190,44 +184,20 @@ def offer(
     Raises
     ------
     UnsupportedError
-        If the mechanism is not available here, or the statistic needs all records at once.
+        If the mechanism is not available here.
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    terms = Terms(ball, n, budget, neighbours, draws, streams, rereads)
-    return terms.offer(statistic, mechanism)
-
-
-def offers(
-    pairs: Iterable[tuple[Statistic, type[Mechanism] | Choice]],
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None = None,
-    draws: bool = True,
-    streams: bool = False,
-    rereads: bool = False,
-) -> list[Offer | UnsupportedError]:
-    """Return what :func:`offer` returns of each pair, or why it is not available.
-
-    Parameters
-    ----------
-    pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, draws, streams, rereads
-        See :func:`offer`.
-
-    Returns
-    -------
-    list of Offer or UnsupportedError
-    """
-    terms = Terms(ball, n, budget, neighbours, draws, streams, rereads)
-    return [terms.offered(statistic, kind) for statistic, kind in pairs]
+    return Terms(ball, n, budget, neighbours, draws).offer(statistic, mechanism)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What an offer is asked for, beside statistic and mechanism; see :func:`offer`."""
+    """What an offer is asked for, beside statistic and mechanism; see :func:`offer`.
+
+    With ``streams`` records come a part at a time; with ``rereads`` these may be read several times
+    for an answer, where it takes that.
+    """
 
     ball: Ball
     n: int | None

@@ -56,14 +56,6 @@ class ExactMean(ABC):
         Zero where nothing is rounded but the records.
         """
 
-    def records(self, ball: Ball, data: FloatArray) -> Partial:
-        """Say of a chunk of valid points, inside or outside, what :meth:`mean` needs of it."""
-        return self.added(ball, self.rows_of(ball, data))
-
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
-        """Say the same of records by their coordinates, of exact norm at most ``ball.reach``."""
-        return self.added(ball, self.rows(ball, coordinates))
-
     def rows_of(self, ball: Ball, data: FloatArray) -> Partial:
         """Return :meth:`rows` of valid points, inside or outside, each of its own point alone."""
         return self.rows(ball, shortened(ball, data))
