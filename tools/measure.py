@@ -90,7 +90,7 @@ class Size:
 
 
 def core_files() -> list[Path]:
-    """Return the files of spaces, privacy, noise, statistics and releases."""
+    """Return the files of spaces, privacy, noise, the kernel, statistics and releases."""
     found = sorted(SOURCE.rglob("*.py"))
     return [path for path in found if path.relative_to(SOURCE).parts[0] not in AROUND]
 
@@ -183,7 +183,7 @@ def words(*folders: Path, but: str = "") -> int:
 def tests() -> tuple[int, int]:
     """Return lines of tests, and those of functions that use private names of the library."""
     lines = private = 0
-    for path in [ROOT / "conftest.py", *(ROOT / "tests").rglob("*.py")]:
+    for path in [ROOT / "conftest.py", ROOT / "tools" / "laws.py", *(ROOT / "tests").rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
         lines += text.count("\n")
         body = ast.parse(text).body
@@ -207,12 +207,13 @@ def rows() -> dict[str, object]:
     flat, curved = verifies_with(_FLAT), verifies_with(_CURVED)
     entered = in_fresh_process(_RELEASE.format(ball=_CURVED) + _ENTERED)
     test_lines, private = tests()
-    kernel = sorted((SOURCE / "kernel").rglob("*.py"))
+    kernel, research = (Size(sorted((SOURCE / x).rglob("*.py"))) for x in ("kernel", "research"))
     members = [name for name in vars(riemdp.statistics.Statistic) if not name.startswith("_")]
     return {
         "core: code lines, files": (core.code, core.files),
         "all of src/riemdp: code lines, files": (everything.code, everything.files),
-        "kernel: code lines": Size(kernel).code,
+        "kernel: code lines": kernel.code,
+        "research, around the core: code lines, files": (research.code, research.files),
         "loaded by verify of a flat document: code lines, files": (flat.code, flat.files),
         "loaded by verify of a curved document: code lines, files": (curved.code, curved.files),
         "files entered by a first, warm private_mean on S^2": tuple(entered),  # type: ignore[arg-type]
