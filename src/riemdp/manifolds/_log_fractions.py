@@ -112,7 +112,7 @@ def logarithms_3x3(matrices: FloatArray, *, mirrored: bool = False) -> Logarithm
 def _of_one(matrix: list[list[float]], mirrored: bool) -> tuple[list[float], float] | None:
     """Do to the numbers of a matrix what :func:`_fill` does, operation by operation.
 
-    NumPy takes as long for one matrix as for dozens, and records are often worked on one by one.
+    NumPy takes as long for one matrix as for dozens.
 
     Returns
     -------

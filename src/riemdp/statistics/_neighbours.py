@@ -32,8 +32,7 @@ class Neighbours(Part, sort="neighbours"):
         Whether neighbours are of one size, so that it may be known, and set the noise.
     keeps_places : bool
         Whether records that neighbours have in common are at the same places, and as many around
-        them. Where they are not, each record is worked on by itself: results of an array may
-        differ in the last bits by its length, and by the place in it.
+        them.
     takes : tuple of str
         What it takes beside points, of :attr:`riemdp.statistics.Records.extras`.
     in_one_group : bool

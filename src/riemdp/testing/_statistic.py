@@ -318,16 +318,12 @@ def _several(statistic: Statistic, points: FloatArray, n: int) -> Records:
 
 
 def _moved(question: Question, ball: Ball, several: Records, tol: float) -> list[list[Fraction]]:
-    """Return how far the last record moves the sum over the first n, put in at a place; for each n.
-
-    Every record is worked on by itself, as where neighbours do not keep places.
-    """
+    """Return how far the last record moves the sum over n others, put in at a place; for each n."""
 
     def found(rows: list[int]) -> tuple[Fraction, ...]:
         names = ("points", *several.extras)
         given: dict[str, Any] = {name: np.asarray(getattr(several, name))[rows] for name in names}
-        chosen = Records(**given)
-        return answer(question, ball, Prepared(ball, chosen), tol)
+        return answer(question, ball, Records(**given), tol)
 
     last, moved = len(several) - 1, []
     for n, place in _ADDED:
