@@ -1,4 +1,4 @@
-"""Search for a record that moves a mean, as the sampler gets it, by more than is paid for.
+"""Search for a record that moves a mean, as the draw gets it, by more than is paid for.
 
     python tools/attack_sensitivity.py [--seed 0] [--rounds 3] [--large]
 
