@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from riemdp.noise._isotropic import IsotropicLaw
     from riemdp.noise._law import DistanceLaw, FactorLaw, Law
     from riemdp.noise._polar import constant_curvature
-    from riemdp.noise._pushed import LiftedLaw, PushedLaw
+    from riemdp.noise._pushed import PushedLaw
     from riemdp.noise._quadrature import gauss_legendre
     from riemdp.noise._radial import RadialLaw
     from riemdp.noise._rules import family, has_family, rule
@@ -46,7 +46,7 @@ else:
             "_isotropic": "IsotropicLaw",
             "_law": "DistanceLaw FactorLaw Law",
             "_polar": "constant_curvature",
-            "_pushed": "LiftedLaw PushedLaw",
+            "_pushed": "PushedLaw",
             "_quadrature": "gauss_legendre",
             "_radial": "RadialLaw",
             "_rules": "family has_family rule",
@@ -66,7 +66,6 @@ __all__ = [
     "IsotropicLaw",
     "Kind",
     "Law",
-    "LiftedLaw",
     "PartOfRadial",
     "PushedLaw",
     "RadialLaw",

@@ -13,15 +13,16 @@ from riemdp import (
     Sphere,
 )
 from riemdp.privacy import within_total
+from riemdp.release._rounded_value import replayed
 from riemdp.release._search._schedule import Outcome, working_ball
 from riemdp.release._search._steps import (
     CentreStep,
     ChoiceStep,
-    centre_again,
     centre_kind,
     centre_offer,
     found_ball,
 )
+from riemdp.statistics import TangentMean
 
 
 @pytest.mark.parametrize("manifold", [Euclidean(3), Sphere(2), Hyperbolic(2)], ids=str)
@@ -52,7 +53,8 @@ def test_a_centre_is_that_of_its_integers(found):
     assert steps
     for step in steps:
         ball = Ball(public.manifold, step.center, step.radius)
-        np.testing.assert_array_equal(centre_again(step, ball, working_ball(public)), step.value)
+        again = replayed(TangentMean(), ball, step.grid, step.rounded)
+        np.testing.assert_array_equal(working_ball(public).project(again), step.value)
         assert public.contains(step.value)
         assert not step.value.flags.writeable
 

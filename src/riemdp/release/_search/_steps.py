@@ -11,7 +11,6 @@ from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism, TangentGaussian, TangentLaplace
 from riemdp.privacy import Budget, noise_kind, rest_of
 from riemdp.release._offer import Offer, offer
-from riemdp.release._rounded_value import replayed
 from riemdp.release._search._schedule import Choice, Outcome, PublicChoice, working_ball
 from riemdp.statistics import TangentMean
 
@@ -125,11 +124,6 @@ def centre_offer(ball: Ball, n: int, guarantee: Budget) -> Offer:
     ``UnsupportedError`` if it is not available.
     """
     return offer(TangentMean(), centre_kind(type(guarantee)), ball, n, guarantee)
-
-
-def centre_again(step: CentreStep, ball: Ball, public: Ball) -> FloatArray:
-    """Compute the point of a step again, from its integers."""
-    return public.project(replayed(TangentMean(), ball, step.grid, step.rounded))
 
 
 def found_ball(public: Ball, outcome: Outcome) -> Ball:
