@@ -141,17 +141,11 @@ class Prepared(Summaries):
             return 1
         kind = type(question), question.takes
         if kind not in self._alike:
-            rows, record = rows_for(self._ball.manifold.point_shape), _fill(question, self._point)
+            rows = rows_for(self._ball.manifold.point_shape)
+            record = _fill(question, self._ball.point(public_coordinates(self._ball)))
             alike = places_are_alike(functools.partial(self._seen, question, None), record, rows)
             self._alike[kind] = rows if alike else 1
         return self._alike[kind]
-
-    @functools.cached_property
-    def _point(self) -> FloatArray:
-        """A public point in the ball, none of whose coordinates is special."""
-        dim = self._ball.manifold.dim
-        turned = np.cos(np.arange(dim) + 1.0)
-        return self._ball.point(0.5 * self._ball.reach * turned / np.linalg.norm(turned))
 
     def _merged(self, question: Question) -> Partial:
         """Summarise every record by itself, and put them together in pairs."""
@@ -172,6 +166,12 @@ class Prepared(Summaries):
             pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
             found = pairs + found[2 * len(pairs) :]
         return found[0]
+
+
+def public_coordinates(ball: Ball) -> FloatArray:
+    """Return those of a public point in the ball, none of which is special."""
+    turned = np.cos(np.arange(ball.manifold.dim) + 1.0)
+    return np.asarray(0.5 * ball.reach * turned / np.linalg.norm(turned))
 
 
 #: What stands beside a public record, where a tile is filled with it.
