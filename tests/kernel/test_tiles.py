@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp.kernel import computed, in_tiles, joined, places_are_alike, rows_for, taken, tiles
+from riemdp.kernel import (
+    computed,
+    has_form,
+    in_tiles,
+    joined,
+    places_are_alike,
+    public_row,
+    rows_for,
+    taken,
+    tiles,
+)
 
 FILL = np.array([7.0, 8.0])
 
@@ -95,6 +105,40 @@ def test_what_raises_for_the_public_record_raises():
     tile = next(tiles([-records(4)], [-FILL], 4))[0]
     with pytest.raises(ValueError, match="secret"):
         computed(hostile, tile, [-FILL])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda tile: tile[:0],
+        lambda tile: np.repeat(tile, 2, axis=0),
+        lambda tile: tile[0],
+        lambda tile: tile[:, :1],
+        lambda tile: (tile, tile),
+        lambda tile: tile.astype(str),
+        lambda tile: tile + 1j,
+        lambda tile: [[1.0], [2.0, 3.0]],
+        lambda tile: None,
+    ],
+)
+def test_a_row_of_another_form_counts_as_the_public_one_and_moves_no_other(other):
+    def of_many_forms(tile):
+        return other(tile) if tile[0, 0] == 2.0 else tile
+
+    found, lost = in_tiles(of_many_forms, [records(4)], [FILL], 1)
+    assert found.tolist() == [[0.0, 1.0], FILL.tolist(), [4.0, 5.0], [6.0, 7.0]]
+    assert lost.tolist() == [False, True, False, False]
+
+
+def test_the_form_of_rows_is_that_of_the_public_one():
+    assert public_row(lambda tile: tile, [records(2)], [FILL], 1).tolist() == [FILL.tolist()]
+    assert public_row(lambda tile: tile, [records(2)], [FILL], 2) is None
+    assert public_row(hostile, [records(2)], [-FILL], 1) is None
+    one = np.ones((1, 2))
+    assert has_form("anything", None)
+    assert has_form((one, (one,)), (one.astype(int), (one,)))
+    assert not has_form((one, one), (one, (one,)))
+    assert not has_form((one,), (one, one))
 
 
 def test_a_function_that_looks_at_places_is_noticed():

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy import stats
+from typer.testing import CliRunner
 
 import riemdp
 from riemdp import GDP, Accountant, Ball, Euclidean, PureDP, Sphere, research
+from riemdp.cli import app
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import PureCurve
 from riemdp.research import (
@@ -69,6 +71,7 @@ def test_a_release_satisfies_its_budget_and_says_what_it_is(law):
     assert document["format"] == "riemdp/research/1"
     assert "nothing is proved of the bits" in document["note"]
     assert document["n"] == 500
+    assert "exact mean" not in document["proofs"]  # it is computed in float64
     np.testing.assert_array_equal(document["value"], found.value)
 
 
@@ -175,3 +178,16 @@ def test_verify_says_why_there_is_nothing_to_verify(tmp_path):
     for thing in (found, found.to_json(), json.loads(found.to_json()), path):
         with pytest.raises(riemdp.InvalidParameterError, match="nothing is proved of its bits"):
             riemdp.verify(thing)
+    with pytest.raises(riemdp.InvalidParameterError, match="nothing is proved of its bits"):
+        riemdp.Release.from_json(found.to_json())
+
+
+@pytest.mark.parametrize("command", ["verify", "report", "combine"])
+def test_commands_say_why_there_is_nothing_to_verify(command, tmp_path):
+    found = research.private_mean(POINTS, BALL, PureDP(1.0), mechanism=RestrictedLaplace)
+    path = tmp_path / "release.json"
+    path.write_text(found.to_json(), encoding="utf-8")
+    files = [str(path)] * (2 if command == "combine" else 1)
+    done = CliRunner().invoke(app, [command, *files])
+    assert done.exit_code == 2
+    assert "nothing is proved of its bits" in done.stderr

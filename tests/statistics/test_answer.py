@@ -13,6 +13,7 @@ import pytest
 import riemdp
 from riemdp import Ball, Euclidean, Sphere
 from riemdp.statistics import Prepared, Question, Summary, answer
+from riemdp.statistics._question import Rewritten
 
 SPHERE = Sphere(2)
 BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
@@ -223,6 +224,52 @@ def test_a_record_that_raises_in_another_package_counts_as_the_centre(rows):
     line = Ball(Euclidean(1), [0.5], 9.0)
     found = answer(Number(), line, np.array(rows).reshape(-1, 1), 0.0)
     assert found == (len(rows), sum(x if x > 0.0 else 0.5 for x in rows))
+
+
+class Places(Question):
+    """Rows of points, of which there are none left of the centre; how long were the tiles?"""
+
+    clips = True
+    seen = frozenset()
+
+    def rows(self, ball, records):
+        self.seen |= {len(records)}
+        return records[:0] if records[0, 0] < 0.0 else records
+
+    def finish(self, ball, partial, tol):
+        return np.array([len(partial), partial.sum()])
+
+
+def test_a_record_without_a_row_in_another_package_counts_as_the_centre():
+    line = Ball(Euclidean(1), [0.5], 9.0)
+    assert answer(Places(), line, np.array([[1.0], [-2.0], [4.0]]), 0.0) == (3, 5.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Wraps(Rewritten):
+    """Any other question in a form of our own."""
+
+    question: Question
+
+    def finish(self, ball, partial, tol):
+        return self.question.finish(ball, partial, tol)
+
+
+def test_a_question_of_another_package_inside_our_own_is_given_one_record_at_a_time(monkeypatch):
+    monkeypatch.setattr(Wraps, "__module__", "riemdp.statistics")
+    monkeypatch.setattr(Own, "__module__", "riemdp.statistics")
+    line = Ball(Euclidean(1), [0.5], 9.0)
+    alone, other = Prepared(line, np.ones((5, 1))), Places()
+    for question in (Own(), other):  # as a statistic asks in steps
+        assert answer(Wraps(question), line, alone, 0.0) == (5, 5.0)
+    assert other.seen == {1}
+
+
+class Own(Question):
+    clips = True
+
+    def finish(self, ball, partial, tol):
+        return np.array([len(partial), partial.sum()])
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from riemdp.manifolds import (
 )
 from riemdp.privacy import GDP
 from riemdp.release import private_mean, private_statistic
-from riemdp.statistics import AddRemoveUser, ReplaceUser, TangentMean
+from riemdp.statistics import AddRemoveUser, ReplaceUser, TangentMean, _users
+from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._users import means_of_users, rows_of_users
 
 SPACES = [
@@ -199,6 +200,18 @@ def test_records_without_coordinates_count_as_the_centre():
     line = Ball(Euclidean(1), [0.0], 1.0)
     far = means(line, [[1.7e308], [-1.7e308], [0.25]], ["a", "a", "b"]).points
     np.testing.assert_allclose(far, [[0.0], [0.25]], atol=1e-12)
+
+
+def test_what_looks_at_places_is_given_one_record_at_a_time(monkeypatch):
+    def by_place(ball, points):
+        found = record_coordinates(ball, points)
+        return found + 2.0**-20 * np.arange(len(found))[:, None]
+
+    monkeypatch.setattr(_users, "record_coordinates", by_place)
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    points = np.tile(ball.point(np.array([0.3, 0.1])), (6, 1))
+    found = np.asarray(means_of_users(ball, Records(points, users=[0, 0, 1, 1, 2, 2])).points)
+    assert (found == found[0]).all()
 
 
 def test_a_whole_space_has_no_centre_to_average_about():

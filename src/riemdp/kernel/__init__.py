@@ -6,9 +6,11 @@ Nothing here knows spaces, statistics or releases.
 from riemdp.kernel._guard import guarded, within
 from riemdp.kernel._tiles import (
     computed,
+    has_form,
     in_tiles,
     joined,
     places_are_alike,
+    public_row,
     rows_for,
     taken,
     tiles,
@@ -17,9 +19,11 @@ from riemdp.kernel._tiles import (
 __all__ = [
     "computed",
     "guarded",
+    "has_form",
     "in_tiles",
     "joined",
     "places_are_alike",
+    "public_row",
     "rows_for",
     "taken",
     "tiles",

@@ -103,14 +103,73 @@ def in_tiles(
     -------
     found : ndarray, or nested tuples of them, shape (n, ...)
     lost : ndarray of bool, shape (n,)
-        For which records it raises: there stands what it makes of the public one.
+        For which records it raises, or returns something of another form (:func:`has_form`): there
+        stands what it makes of the public one.
     """
     found, lost = [], []
+    public = public_row(function, arrays, fill, rows)
     for tile, number in tiles(arrays, fill, rows):
         made, raised = computed(function, tile, fill)
+        if not has_form(made, public):
+            made, raised = public, np.ones(1, dtype=bool)
         found.append(taken(made, slice(number)))
         lost.append(raised[:number])
     return joined(found), np.concatenate(lost)
+
+
+def public_row(
+    function: Callable[..., Any],
+    arrays: Sequence[NDArray[Any]],
+    fill: Sequence[Any],
+    rows: int,
+) -> Any:
+    """Return what a function makes of the public record, if it is given one record at a time.
+
+    Parameters
+    ----------
+    function, arrays, fill, rows
+        See :func:`in_tiles`.
+
+    Returns
+    -------
+    ndarray, or nested tuples of them, or None
+        None of larger tiles, and where it raises.
+    """
+    if rows > 1:
+        return None
+    tile, _ = next(tiles([each[:0] for each in arrays], fill, rows))
+    try:
+        return function(*tile)
+    except Exception:
+        return None
+
+
+def has_form(found: Any, public: Any) -> bool:
+    """Whether what was made of a record has the shape and the kind of entries of the public row.
+
+    If not, it would decide how many rows there are, or what becomes of the others' numbers.
+
+    Parameters
+    ----------
+    found : object
+    public : object
+        Of :func:`public_row`; of None anything has the form.
+
+    Returns
+    -------
+    bool
+    """
+    if public is None:
+        return True
+    if isinstance(public, tuple) or isinstance(found, tuple):
+        both = isinstance(public, tuple) and isinstance(found, tuple)
+        return both and len(found) == len(public) and all(map(has_form, found, public))
+    try:
+        own, other = np.asarray(found), np.asarray(public)
+    except Exception:  # of lists of several lengths
+        return False
+    alike = own.dtype == other.dtype or {own.dtype.kind, other.dtype.kind} <= set("biuf")
+    return own.shape == other.shape and alike
 
 
 def computed(

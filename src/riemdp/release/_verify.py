@@ -14,6 +14,7 @@ from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.release._check_document import Check, check_document, check_release, names_in
+from riemdp.release._serialise import not_of_research
 
 if TYPE_CHECKING:
     from riemdp.release._group_releases import PrivateMeans
@@ -111,14 +112,14 @@ def verify(release: Release | PrivateMeans | dict[str, Any] | str | Path) -> Ver
             document = _written(release)
         except RiemdpError:  # of a part of another package, or of another ball, there is none
             return Verification(_foreign(release))
-        if _is_foreign(_not_of_research(document)):
+        if _is_foreign(not_of_research(document)):
             return Verification(_foreign(release))
     if not (isinstance(document, dict) and "format" in document):
         raise InvalidParameterError(
             "release must be a riemdp.Release, its document or the path of a file that is there, "
             f"got {shown(release)}"
         )
-    _not_of_research(document)
+    not_of_research(document)
     return Verification((*beside, *check_document(document, _checks_of_one)))
 
 
@@ -127,15 +128,6 @@ def _written(release: Any) -> Any:
     if hasattr(release, "_document"):
         return release._document()
     return _document.load(release.to_json())
-
-
-def _not_of_research(document: Any) -> Any:
-    if isinstance(document, dict) and str(document.get("format")).startswith("riemdp/research/"):
-        raise InvalidParameterError(
-            "this is a release of riemdp.research, drawn in float64: nothing is proved of its "
-            "bits, so that there is nothing to verify; release with riemdp.private_mean"
-        )
-    return document
 
 
 def _loaded(text: str) -> Any:

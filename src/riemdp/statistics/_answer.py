@@ -14,7 +14,16 @@ import numpy as np
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError
 from riemdp._part import is_own_throughout
-from riemdp.kernel import computed, joined, places_are_alike, rows_for, taken, tiles
+from riemdp.kernel import (
+    computed,
+    has_form,
+    joined,
+    places_are_alike,
+    public_row,
+    rows_for,
+    taken,
+    tiles,
+)
 from riemdp.statistics._data import Records, as_records
 from riemdp.statistics._question import Question
 
@@ -97,13 +106,15 @@ class Prepared(Summaries):
 
     def _rows(self, question: Question, rows: int) -> Iterator[Any]:
         """Yield rows of the records of one tile after the other."""
-        fill = _fill(question, self._ball.center)
-        for place, (tile, number) in enumerate(tiles(self._arrays(question), fill, rows)):
+        arrays, fill = self._arrays(question), _fill(question, self._ball.center)
+        anew = functools.partial(self._seen, question, None)
+        public = public_row(anew, arrays, fill, rows)
+        for place, (tile, number) in enumerate(tiles(arrays, fill, rows)):
             try:
                 found = self._seen(question, (rows, place), *tile)
             except Exception:  # of a record
-                found, _ = computed(functools.partial(self._seen, question, None), tile, fill)
-            yield taken(found, slice(number))
+                found, _ = computed(anew, tile, fill)
+            yield taken(found if has_form(found, public) else public, slice(number))
 
     def _seen(self, question: Question, place: Any, *tile: Any) -> Any:
         """Return rows of a tile, which is prepared once if it has a place."""
@@ -125,21 +136,16 @@ class Prepared(Summaries):
 
     def _rows_of_a_tile(self, question: Question) -> int:
         """Return one of code of other packages, and where places are not alike."""
+        # of each question: one of a class of our own may hold one of another package
+        if not is_own_throughout(question, self._ball):
+            return 1
         kind = type(question), question.takes
         if kind not in self._alike:
-            rows, record = rows_for(self._ball.manifold.point_shape), _fill(question, self._point)
-            alike = is_own_throughout(question, self._ball) and places_are_alike(
-                functools.partial(self._seen, question, None), record, rows
-            )
+            rows = rows_for(self._ball.manifold.point_shape)
+            record = _fill(question, self._ball.point(public_coordinates(self._ball)))
+            alike = places_are_alike(functools.partial(self._seen, question, None), record, rows)
             self._alike[kind] = rows if alike else 1
         return self._alike[kind]
-
-    @functools.cached_property
-    def _point(self) -> FloatArray:
-        """A public point in the ball, none of whose coordinates is special."""
-        dim = self._ball.manifold.dim
-        turned = np.cos(np.arange(dim) + 1.0)
-        return self._ball.point(0.5 * self._ball.reach * turned / np.linalg.norm(turned))
 
     def _merged(self, question: Question) -> Partial:
         """Summarise every record by itself, and put them together in pairs."""
@@ -160,6 +166,12 @@ class Prepared(Summaries):
             pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
             found = pairs + found[2 * len(pairs) :]
         return found[0]
+
+
+def public_coordinates(ball: Ball) -> FloatArray:
+    """Return those of a public point in the ball, none of which is special."""
+    turned = np.cos(np.arange(ball.manifold.dim) + 1.0)
+    return np.asarray(0.5 * ball.reach * turned / np.linalg.norm(turned))
 
 
 #: What stands beside a public record, where a tile is filled with it.

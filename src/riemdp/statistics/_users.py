@@ -11,12 +11,15 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import is_own_throughout, register
-from riemdp.kernel import in_tiles, rows_for
+from riemdp.kernel import in_tiles, places_are_alike, rows_for
+from riemdp.statistics._answer import public_coordinates
 from riemdp.statistics._data import Records
 from riemdp.statistics._neighbours import Neighbours, PrivateSize, public_size
 from riemdp.statistics._records import record_coordinates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
@@ -252,21 +255,30 @@ def _means(ball: Ball, points: FloatArray, rows: list[NDArray[np.intp]]) -> Floa
     r"""Return the mean of each person, shape (people, \*point_shape)."""
     size = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
 
-    def clipped(some: FloatArray) -> FloatArray:
-        return ball.shorten(record_coordinates(ball, some), 1.0)
+    def tiled(
+        function: Callable[[FloatArray], FloatArray], some: FloatArray, fill: FloatArray, one: Any
+    ) -> Any:
+        own = size if places_are_alike(function, [one], size) else 1
+        return in_tiles(function, [some], [fill], own)[0]
 
-    seen, _ = in_tiles(clipped, [points], [ball.center], size)
+    zero, vector = np.zeros(ball.manifold.dim), public_coordinates(ball)
+    point = ball.center if size == 1 else ball.point(vector)
+
+    seen = tiled(
+        lambda some: ball.shorten(record_coordinates(ball, some), 1.0), points, ball.center, point
+    )
     several = [own for own in rows if len(own) > 1]
     means = np.array([_average_of(seen[own]) for own in several])
-    zero = np.zeros(ball.manifold.dim)
     found = np.empty((len(rows), *ball.manifold.point_shape))
     alone = np.array([len(own) == 1 for own in rows], dtype=bool)
     ones = np.array([own[0] for own in rows if len(own) == 1], dtype=np.intp)
-    found[alone], _ = in_tiles(ball.project, [points[ones]], [ball.center], size)
-    averaged, _ = in_tiles(
-        lambda some: ball.project(ball.point(some)), [means.reshape(-1, len(zero))], [zero], size
+    found[alone] = tiled(ball.project, points[ones], ball.center, point)
+    found[~alone] = tiled(
+        lambda some: ball.project(ball.point(some)),
+        means.reshape(-1, len(zero)),
+        zero,
+        vector,
     )
-    found[~alone] = averaged
     return found
 
 
