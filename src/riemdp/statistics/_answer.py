@@ -119,7 +119,7 @@ class Prepared(Summaries):
     def _seen(self, question: Question, place: Any, *tile: Any) -> Any:
         """Return rows of a tile, which is prepared once if it has a place."""
         # of one class some may take more than others
-        kind = type(question), question.takes, place
+        kind = _kinds(question), question.takes, place
         form = None if place is None else self._forms.get(kind)
         if form is None:
             form = question.prepare(self._ball, _as_given(question, tile))
@@ -139,7 +139,7 @@ class Prepared(Summaries):
         # of each question: one of a class of our own may hold one of another package
         if not is_own_throughout(question, self._ball):
             return 1
-        kind = type(question), question.takes
+        kind = _kinds(question), question.takes
         if kind not in self._alike:
             rows = rows_for(self._ball.manifold.point_shape)
             record = _fill(question, self._ball.point(public_coordinates(self._ball)))
@@ -178,6 +178,12 @@ def public_coordinates(ball: Ball) -> FloatArray:
 _BESIDE = {"labels": 0, "covariates": 0.0, "weights": 0.0, "users": 0}
 #: Entries of rows that are added at once.
 _ENTRIES = 2**17
+
+
+def _kinds(question: object) -> tuple[type, ...]:
+    """Return the class of a question, and that of the one inside it."""
+    inner = getattr(question, "question", None)
+    return (type(question), *(() if inner is None else _kinds(inner)))
 
 
 def _names(question: Question) -> tuple[str, ...]:
