@@ -156,7 +156,7 @@ def test_the_existence_limit_of_the_laplace_law_is_named(k):
 )
 @pytest.mark.parametrize("kind", list(KINDS.values()))
 def test_calibrated_noise_is_enough_and_hardly_more(kind, budget, k):
-    manifold, sensitivity = SPDAffineInvariant(k), 0.01
+    manifold, sensitivity = SPDAffineInvariant(k), 0.003
     if kind is RiemannianGaussian and isinstance(budget, PureDP):
         with pytest.raises(errors.InvalidBudgetError, match=r"no pure epsilon.*RiemannianLaplace"):
             kind.calibrate(manifold, sensitivity, budget)
