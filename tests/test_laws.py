@@ -20,6 +20,7 @@ import laws
 import riemdp
 from riemdp import GDP, Accountant, Records, RiemdpError, verify
 from riemdp._part import registered
+from riemdp.kernel import _tiles
 from riemdp.manifolds import _logarithms
 from riemdp.release._check_document import FOLLOWED, STATED
 from riemdp.statistics import (
@@ -29,6 +30,7 @@ from riemdp.statistics import (
     ReplaceOne,
     _answer,
     _compiled_space_form,
+    _data,
     _exact_mean,
     answer,
 )
@@ -117,6 +119,16 @@ def attained(place, name):
     return 1.0 - 1e-6
 
 
+@pytest.fixture
+def small_tiles(monkeypatch):
+    """Rows are asked for one at a time here, of which a tile of a thousand would have one."""
+    monkeypatch.setattr(_tiles, "_ROWS", 4)
+    _data._rows_of_our_own.cache_clear()
+    yield
+    _data._rows_of_our_own.cache_clear()
+
+
+@pytest.mark.usefixtures("small_tiles")
 @each_pair(1, QUICK)
 def test_no_unit_moves_an_answer_farther_than_is_stated_and_one_as_far(place, name):
     found = {}

@@ -18,6 +18,16 @@ def load(text: str) -> Any:
     )
 
 
+def not_of_research(document: Any) -> Any:
+    """Return a document as it is, if it is not one of ``riemdp.research``."""
+    if isinstance(document, dict) and str(document.get("format")).startswith("riemdp/research/"):
+        raise InvalidParameterError(
+            "this is a release of riemdp.research, drawn in float64: nothing is proved of its "
+            "bits, so that there is nothing to verify; release with riemdp.private_mean"
+        )
+    return document
+
+
 def fields(
     document: object, required: set[str], optional: set[str] | None = None
 ) -> dict[str, Any]:

@@ -80,22 +80,12 @@ def not_finite(document: dict[str, Any]) -> InvalidParameterError:
     )
 
 
-def not_of_research(document: Any) -> Any:
-    """Return a document as it is, if it is not one of :mod:`riemdp.research`."""
-    if isinstance(document, dict) and str(document.get("format")).startswith("riemdp/research/"):
-        raise InvalidParameterError(
-            "this is a release of riemdp.research, drawn in float64: nothing is proved of its "
-            "bits, so that there is nothing to verify; release with riemdp.private_mean"
-        )
-    return document
-
-
 def from_document(document: object) -> dict[str, Any]:
     """Return the fields of the release that a document describes."""
     written = document.get("format") if isinstance(document, dict) else None
     if written is None:
         raise InvalidParameterError("this is not a release written by Release.to_json")
-    not_of_research(document)
+    _document.not_of_research(document)
     if written != FORMAT:
         raise InvalidParameterError(
             f"format {shown(written)} is not {FORMAT!r}: written by another version"

@@ -14,7 +14,6 @@ from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.release._check_document import Check, check_document, check_release, names_in
-from riemdp.release._serialise import not_of_research
 
 if TYPE_CHECKING:
     from riemdp.release._group_releases import PrivateMeans
@@ -112,14 +111,14 @@ def verify(release: Release | PrivateMeans | dict[str, Any] | str | Path) -> Ver
             document = _written(release)
         except RiemdpError:  # of a part of another package, or of another ball, there is none
             return Verification(_foreign(release))
-        if _is_foreign(not_of_research(document)):
+        if _is_foreign(_document.not_of_research(document)):
             return Verification(_foreign(release))
     if not (isinstance(document, dict) and "format" in document):
         raise InvalidParameterError(
             "release must be a riemdp.Release, its document or the path of a file that is there, "
             f"got {shown(release)}"
         )
-    not_of_research(document)
+    _document.not_of_research(document)
     return Verification((*beside, *check_document(document, _checks_of_one)))
 
 
