@@ -191,3 +191,17 @@ def test_commands_say_why_there_is_nothing_to_verify(command, tmp_path):
     done = CliRunner().invoke(app, [command, *files])
     assert done.exit_code == 2
     assert "nothing is proved of its bits" in done.stderr
+
+
+def test_the_way_out_of_a_class_without_an_exact_draw_works():
+    """It is told before a power is asked for, and before a charge."""
+    ball, points = Ball(Euclidean(1), [0.0], 1.0), np.zeros((500, 1))
+    account = Accountant(GDP(1.0))
+    with pytest.raises(riemdp.UnsupportedError, match=r"riemdp\.research\.private_mean"):
+        riemdp.private_mean(
+            points, ball, GDP(1.0), mechanism=GeneralizedGaussian, accountant=account
+        )
+    assert account.remaining == GDP(1.0)
+    choice = GeneralizedGaussian.with_options(power=1.5)
+    release = research.private_mean(points, ball, GDP(1.0), mechanism=choice, accountant=account)
+    assert release.value.shape == (1,)

@@ -22,7 +22,7 @@ def guarded(
 ) -> NDArray[np.int64]:
     """Return a copy of integer rows in which those that are too long are replaced.
 
-    It is the copy that is checked: whoever holds the rows may change them meanwhile.
+    The copy is checked: the caller may change the rows meanwhile.
 
     Parameters
     ----------

@@ -234,6 +234,8 @@ class Terms:
         check_mechanism(mechanism)
         given = calibrated(mechanism)
         kind = type(given) if given is not None else as_choice(mechanism).kind
+        if kind.exact_draw is Mechanism.exact_draw:  # before anything else is asked of it
+            raise _not_drawn(kind.name, f"no exactly rounded draw of {kind.name} is known")
         weight, part = next(ways(kind, statistic, steps, budget))
         neighbours = ReplaceOne() if self.neighbours is None else self.neighbours
         answers = statistic.answers(ball)
@@ -292,10 +294,7 @@ def with_draw(made: Offer) -> Offer:
     try:
         draw = exact_draw(mechanism, made.statistic.answers(made.ball))
     except UnsupportedError as problem:
-        raise UnsupportedError(
-            f"{problem}. So nothing is released with {mechanism.name} here; "
-            "riemdp.research.private_mean makes releases of which nothing is proved"
-        ) from problem
+        raise _not_drawn(mechanism.name, str(problem)) from problem
     if not certified_available():
         raise InvalidParameterError(
             "releases need python-flint for exact draws, and it is not installed: pip install "
@@ -303,6 +302,13 @@ def with_draw(made: Offer) -> Offer:
         )
     draw.check_drawable()
     return replace(made, draw=draw)
+
+
+def _not_drawn(name: str, why: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{why}. So nothing is released with {name} here; riemdp.research.private_mean releases "
+        "means with it, and nothing is proved of their bits"
+    )
 
 
 def expected_distance(found: Offer) -> float | None:
