@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -205,3 +206,19 @@ def test_the_way_out_of_a_class_without_an_exact_draw_works():
     choice = GeneralizedGaussian.with_options(power=1.5)
     release = research.private_mean(points, ball, GDP(1.0), mechanism=choice, accountant=account)
     assert release.value.shape == (1,)
+
+
+def test_what_a_seed_or_a_missing_proof_means_is_warned_of():
+    chain = Metropolis(Sphere(2), 0.5)
+    with pytest.warns(riemdp.PublicWarning) as caught:
+        research.private_mean(
+            POINTS, BALL, PureDP(5.0), mechanism=chain, allow_unproven=True,
+            generator=np.random.default_rng(0),
+        )  # fmt: skip
+    said = " ".join(str(each.message) for each in caught)
+    assert "seeded" in said
+    assert "not proved" in said
+    with warnings.catch_warnings(record=True) as silent:  # the control
+        warnings.simplefilter("always")
+        research.private_mean(POINTS, BALL, PureDP(5.0), mechanism=RestrictedLaplace)
+    assert not silent

@@ -30,6 +30,7 @@ from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
 from riemdp.release._offer import wanted_mean
 from riemdp.release._relation import relation
+from riemdp.release._remarks import tell
 from riemdp.release._serialise import ball_to_dict
 from riemdp.research._net_laplace import NetLaplace
 from riemdp.research._public_prior import RejectionLaw
@@ -104,6 +105,14 @@ class ResearchRelease(ArrayFields):
 
     def __post_init__(self) -> None:
         self._seal()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before the value is used, as of :attr:`riemdp.Release.warnings`."""
+        found = [] if self.private else ["the noise was seeded: this release is not private"]
+        if missing := unproven(dict(self.proofs)):
+            found.append(f"the guarantee is not proved: no proof is known of {missing}")
+        return tuple(found)
 
     def to_json(self) -> str:
         """Return the document, whose format :func:`riemdp.verify` refuses.
@@ -261,7 +270,7 @@ def private_mean(
 
     label = f"research.private_mean, {_name(law)}"
     charge = functools.partial(charged, accountant, budget, label)
-    return after_charge(accountant, charge, released, read=rows)
+    return tell(after_charge(accountant, charge, released, read=rows))
 
 
 def _check_mechanism(mechanism: Any) -> None:
