@@ -99,10 +99,17 @@ def pickled(folder, touched, place="filters"):
     return folder
 
 
-@pytest.mark.parametrize("place", ["filters", "compressor"])
-def test_a_codec_that_runs_code_is_refused_before_a_chunk_is_read(tmp_path, monkeypatch, place):
-    # as numcodecs was before 0.16.6, and is where somebody wants that
+@pytest.fixture
+def unpickled(monkeypatch):
+    """Let pickles be read, as before numcodecs 0.16.6 and zarr 3.4, and where somebody asks."""
     monkeypatch.setattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True)
+    with zarr.config.set({"array.allow_unsafe_pickle_decode": True}):
+        yield
+
+
+@pytest.mark.usefixtures("unpickled")
+@pytest.mark.parametrize("place", ["filters", "compressor"])
+def test_a_codec_that_runs_code_is_refused_before_a_chunk_is_read(tmp_path, place):
     touched = tmp_path / "touched"
     folder = pickled(tmp_path / "a.zarr", touched, place)
     array = zarr.open_array(str(folder / "who"), mode="r")
