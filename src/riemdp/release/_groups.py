@@ -46,10 +46,13 @@ def replacement_guarantee(release: Release) -> Budget:
     replacing = release.neighbours.replacing()
     statistic, ball = release.statistic, release.ball
     metric = release.mechanism.metric
-    exact = 2.0 * statistic.add_remove(ball, metric)  # one goes, another one comes
-    if statistic.totals and statistic.steps == 1:  # of several, shares are set by the former
+    alone = statistic.add_remove(ball, metric)
+    exact = 2.0 * alone  # one goes, another one comes
+    if statistic.totals:  # each answer moves by its weight times this at most
         at_once = {statistic.replace_one(ball, n, metric) for n in (_FEW, _MANY)}
         exact = min(exact, *at_once) if len(at_once) == 1 else exact
+    if "users" in replacing.takes:  # a person on a list may have had no record
+        exact = max(exact, alone)
     moved = with_tolerance(statistic, ball, metric, exact, release.tol)
     return _least(release, moved).under(replacing.adjacency)
 

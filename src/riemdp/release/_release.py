@@ -374,10 +374,12 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def replace_one(self) -> Budget:
         """Return what a release under add-remove guarantees when a record is replaced.
 
-        With Gaussian noise on the sum of vectors in a ball of radius r with ``weight`` times their
-        number, ``2 mu / sqrt(1 + weight^2)``; at most that of one record that is removed and
-        another one that is added. There is no way back: where the number of records is public, it
-        is not protected at all.
+        The same noise at the distance that a replaced record moves an answer: with Gaussian noise
+        on the sum of vectors in a ball of radius r with ``weight`` times their number,
+        ``2 mu / sqrt(1 + weight^2)``. It is at most the guarantee for one record that is removed
+        and another record that is added. For people it is at least :attr:`guarantee`, because a
+        person may have no record before. There is no way back: where the number of records is
+        public, it is not protected at all.
 
         Returns
         -------
