@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import count
+from riemdp._combinations import SEARCH
 from riemdp._errors import UnsupportedError, UnsupportedNeighboursError
 from riemdp.privacy import product_up
 from riemdp.release._sensitivity import with_tolerance
@@ -59,10 +60,7 @@ def replacement_guarantee(release: Release) -> Budget:
 
 def _check_no_search(release: Release) -> None:
     if release.search is not None:
-        raise UnsupportedNeighboursError(
-            "what the search for a ball guarantees is known for data sets that differ in one "
-            "record; release on a public ball"
-        )
+        raise UnsupportedNeighboursError(str(SEARCH))
 
 
 def _least(release: Release, sensitivity: float) -> Budget:

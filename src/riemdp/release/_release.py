@@ -13,6 +13,7 @@ import numpy as np
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, real_array, shown
+from riemdp._combinations import INFERENCE
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._part import both_proved
@@ -542,10 +543,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 'release with project="auto", and without shrink()'
             )
         if self.n is None:
-            raise UnsupportedError(
-                "inference is known for a public number of records, and that of this release is "
-                "private; release under replace-one"
-            )
+            raise UnsupportedError(str(INFERENCE))
         if self.search is not None and self.search.ball != self.ball:
             check_inference(self.search.ball)
         deviation = gaussian_deviation(self.mechanism, self._answers)
