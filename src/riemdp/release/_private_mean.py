@@ -229,7 +229,7 @@ def private_mean(
     check_ball(public)
     check_budget(total)
     found = find_ball(
-        points,
+        records,
         public,
         total,
         options,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count, real_array
-from riemdp._combinations import STATED_IS_PRIVATE, USERS_OF_RECORDS
+from riemdp._combinations import PEOPLE_WEIGH, STATED_IS_PRIVATE, USERS_OF_RECORDS
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._zarr_arrays import is_zarr, whole
@@ -201,6 +201,8 @@ def check_given(
     extras = set(records.extras)
     if "users" in extras - set(neighbours.takes):
         raise InvalidParameterError(f"{neighbours.name}: {USERS_OF_RECORDS}")
+    if {"users", "weights"} <= extras:
+        raise InvalidParameterError(str(PEOPLE_WEIGH))
     if missing := set(neighbours.takes) - extras:
         raise InvalidParameterError(
             f"{neighbours.name} takes {' and '.join(sorted(missing))} too, one for each record"
