@@ -201,8 +201,6 @@ def check_given(
     extras = set(records.extras)
     if "users" in extras - set(neighbours.takes):
         raise InvalidParameterError(f"{neighbours.name}: {USERS_OF_RECORDS}")
-    if {"users", "weights"} <= extras:
-        raise InvalidParameterError(str(PEOPLE_WEIGH))
     if missing := set(neighbours.takes) - extras:
         raise InvalidParameterError(
             f"{neighbours.name} takes {' and '.join(sorted(missing))} too, one for each record"
@@ -210,6 +208,8 @@ def check_given(
     seen = (extras - set(neighbours.takes)) | set(neighbours.adds)
     named: dict[str, Any] = dict.fromkeys(sorted(seen), ())
     check_extras(Records((), **named), statistic.takes, statistic.name)
+    if {"users", "weights"} <= extras:
+        raise InvalidParameterError(str(PEOPLE_WEIGH))
     check_shapes(records, manifold, None if "users" in neighbours.takes else n)
 
 
