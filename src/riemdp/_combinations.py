@@ -108,7 +108,7 @@ NO_WEIGHTS = Combination(
     "weights, or `contribution=` over 1",
     "medians, moments, variances, classes, lines; `private_means`, which takes `contribution=`",
     "weights are for private_mean, and for statistics that take them",
-    "release so, keep contribution=1, or leave out weights",
+    "release a mean with private_mean, keep contribution=1, or leave out weights",
 )
 SEARCH = Combination(
     "a search: `adapt=True`, `private_ball`",

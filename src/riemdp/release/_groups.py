@@ -60,7 +60,7 @@ def replacement_guarantee(release: Release) -> Budget:
 
 def _check_no_search(release: Release) -> None:
     if release.search is not None:
-        raise UnsupportedNeighboursError(str(SEARCH))
+        raise UnsupportedNeighboursError(f"{SEARCH.why}; release on the public ball")
 
 
 def _least(release: Release, sensitivity: float) -> Budget:
