@@ -37,3 +37,14 @@ def test_no_page_without_results(tmp_path):
     with pytest.raises(FileNotFoundError):
         pages.benchmarks([tmp_path / "absent.json"], tmp_path)
     assert not (tmp_path / "benchmarks.md").exists()
+
+
+def test_the_page_about_neighbours_has_the_table_of_the_code(tmp_path):
+    name = "whom_it_protects.md"
+    stored = (pages.DOCS / name).read_text(encoding="utf-8")
+    (tmp_path / name).write_text(stored, encoding="utf-8")
+    written = pages.combinations(tmp_path).read_text(encoding="utf-8")
+    assert written == stored  # else: python tools/write_docs_pages.py combinations
+    assert written.count("\n| a search: `adapt=True`") == 1
+    (tmp_path / name).write_text(stored.replace("| a search:", "| another:"), encoding="utf-8")
+    assert pages.combinations(tmp_path).read_text(encoding="utf-8").count("| a search:") == 1

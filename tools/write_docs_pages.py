@@ -3,6 +3,7 @@
     python tools/write_docs_pages.py benchmarks ROWS.json [ROWS.json ...]
     python tools/write_docs_pages.py reproduction FOLDER
     python tools/write_docs_pages.py theorems
+    python tools/write_docs_pages.py combinations
 
 ``ROWS.json`` are what ``make bench`` leaves, one for each environment. ``FOLDER`` is the output of
 ``riemdp reproduce``. The theorems' numbers are computed on the way. No number on these pages is
@@ -55,6 +56,9 @@ meant holds once that is mended. “Sharper here” is a true statement with a b
 more than the paper says. The [errata](errata.md) are the list of what is wrong in print.
 """
 SCRIPT = "by `tools/write_docs_pages.py`"
+#: Around the table that is written into a page of other text.
+BEGIN = "<!-- written by tools/write_docs_pages.py combinations -->"
+END = "<!-- end -->"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -128,17 +132,32 @@ def theorems(docs: Path) -> Path:
     return page
 
 
+def combinations(docs: Path) -> Path:
+    """Write the table of what no release combines into the page that tells of neighbours."""
+    from riemdp._combinations import COMBINATIONS
+
+    rows = [[row.what, row.beside, row.why, row.instead] for row in COMBINATIONS]
+    page = docs / "whom_it_protects.md"
+    text = page.read_text(encoding="utf-8")
+    found = table(["option", "not beside", "because", "instead"], rows)
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    page.write_text(f"{before}{BEGIN}\n\n{found}\n\n{END}{after}", encoding="utf-8")
+    return page
+
+
 def main() -> None:
     """Write the page that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("page", choices=["benchmarks", "reproduction", "theorems"])
+    parser.add_argument("page", choices=["benchmarks", "reproduction", "theorems", "combinations"])
     parser.add_argument("inputs", nargs="*", type=Path)
     parser.add_argument("--docs", type=Path, default=DOCS)
     options = parser.parse_args()
-    if bool(options.inputs) == (options.page == "theorems"):
-        parser.error("benchmarks and reproduction need their inputs, theorems takes none")
+    if bool(options.inputs) == (options.page in ("theorems", "combinations")):
+        parser.error("benchmarks and reproduction need their inputs, the other pages take none")
     if options.page == "theorems":
         print(theorems(options.docs))
+    elif options.page == "combinations":
+        print(combinations(options.docs))
     elif options.page == "benchmarks":
         print(benchmarks(options.inputs, options.docs))
     else:

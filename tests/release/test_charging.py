@@ -55,7 +55,15 @@ from riemdp.ledger import _schema as schema
 from riemdp.ledger._tables import DATASETS, ENTRIES, TIPS
 from riemdp.privacy import Anchor
 from riemdp.research import ConformalLaplace
-from riemdp.statistics import AddRemove, ClassMoments, FrechetMean, ReplacePoint
+from riemdp.statistics import (
+    AddRemove,
+    AddRemoveUser,
+    ClassMoments,
+    FrechetMean,
+    ReplaceOne,
+    ReplacePoint,
+    WeightedMean,
+)
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 2.0)
 NORTH = Ball(Sphere(2), np.array([0.0, 0.0, 1.0]), 0.5)
@@ -247,6 +255,33 @@ def test_conformal_noise_has_an_anchor_too(ledger):
     with pytest.raises(ReleaseFailedError):
         private(np.zeros((60, 3)))
     assert len(account.entries()) == 2
+
+
+def test_people_beside_a_search_or_weights_are_refused_before_the_charge(rows):
+    whose, weights = np.arange(60) // 3, np.full(60, 0.5)
+    account = Accountant(BUDGET)
+    with pytest.raises(UnsupportedNeighboursError, match="differ in one record"):
+        private_mean(
+            rows,
+            PLANE,
+            BUDGET,
+            adapt=True,
+            users=whose,
+            neighbours=ReplaceOne(),
+            accountant=account,
+        )
+    assert account.spent is None
+    records = Records(rows, users=whose, weights=weights)
+    account = Accountant(BUDGET.under("add-remove-user"))
+    with pytest.raises(InvalidParameterError, match="what people weigh"):
+        private_means(
+            {"a": records}, PLANE, BUDGET, neighbours=AddRemoveUser(2), accountant=account
+        )
+    with pytest.raises(InvalidParameterError, match="what people weigh"):
+        private_statistic(
+            WeightedMean(), records, PLANE, BUDGET, neighbours=AddRemoveUser(), accountant=account
+        )
+    assert account.spent is None
 
 
 # ------------------------------------------------------------------------------- charged first

@@ -241,7 +241,7 @@ def test_people_may_count_for_several_records():
     assert means["g0"].statistic == alone.statistic
     assert means["g0"].sigma == alone.sigma
     assert means["g0"].neighbours == ReplaceUser(contribution=2)
-    with pytest.raises(InvalidParameterError, match="leave out method"):
+    with pytest.raises(InvalidParameterError, match="leave out adapt, and method"):
         private_means(data, PLANE, GDP(2.0), users=users, contribution=2, method="refined")
     with pytest.raises(InvalidParameterError, match="users="):
         private_means(data, PLANE, GDP(2.0), contribution=2)

@@ -306,7 +306,7 @@ def test_no_inference_is_made_from_a_number_that_is_private():
         for name in ("replace-one", "add-remove")
     )
     assert public.confidence_region(0.95) is not None
-    with pytest.raises(UnsupportedError, match="that of this release is private"):
+    with pytest.raises(UnsupportedError, match="regions and tests are known for a public"):
         private.confidence_region(0.95)
 
 

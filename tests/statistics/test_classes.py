@@ -482,9 +482,9 @@ def test_public_labels_have_a_relation_of_their_own(sums):
         assert bound == 1  # (2 r / n)^2
         found = max(sums.moves(statistic, PLANE, extremes(PLANE, (0,))))
         assert 1 - Fraction(1, 10**8) < found <= 1
-        with pytest.raises(UnsupportedNeighboursError, match="private labels with public class"):
+        with pytest.raises(UnsupportedNeighboursError, match="do not protect labels"):
             ReplaceOne().sensitivity(statistic, PLANE, 2, "distance")
-        with pytest.raises(UnsupportedNeighboursError, match="private labels with public class"):
+        with pytest.raises(UnsupportedNeighboursError, match="do not protect labels"):
             Groups(2).sensitivity(statistic, PLANE, 2, "distance")
     assert ReplacePoint().sensitivity(ClassMoments((0, 1)), PLANE, 8, "distance") == 0.25
 
@@ -510,7 +510,7 @@ def test_releases_with_public_labels(second, wrap):
     assert again.statistic == statistic
     assert again.neighbours == ReplacePoint()
     assert verify(again).passed
-    with pytest.raises(NotAttainableError, match="private labels with public class sizes"):
+    with pytest.raises(NotAttainableError, match="public class sizes and designs do not protect"):
         private_statistic(statistic, records, PLANE, GDP(1.0))
     with pytest.raises(UnsupportedNeighboursError, match="replace-point does not promise"):
         private_statistic(

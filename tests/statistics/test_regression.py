@@ -341,9 +341,11 @@ def test_a_public_design_protects_no_covariate():
     records = records_of(PLANE, n=5)
     statistic = TangentRegression(LOW, HIGH, records.covariates)
     for relation in (ReplaceOne(), Groups(2)):
-        with pytest.raises(UnsupportedNeighboursError, match="does not protect covariates"):
+        with pytest.raises(
+            UnsupportedNeighboursError, match="do not protect labels and covariates"
+        ):
             relation.sensitivity(statistic, PLANE, 5, "distance")
-    with pytest.raises(NotAttainableError, match="does not protect covariates"):
+    with pytest.raises(NotAttainableError, match="do not protect labels and covariates"):
         private_statistic(statistic, records, PLANE, GDP(1.0))
     with pytest.raises(UnsupportedNeighboursError, match="replace-point does not promise"):
         private_statistic(

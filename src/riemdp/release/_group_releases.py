@@ -11,6 +11,7 @@ import numpy as np
 
 from riemdp import _document
 from riemdp._checks import kind_of, shown
+from riemdp._combinations import SEVERAL_GROUPS
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part_document import decode, encode
@@ -227,11 +228,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
 def check_one_group(neighbours: Neighbours) -> None:
     """Refuse a relation of which neighbours may differ in several groups."""
     if not neighbours.in_one_group:
-        raise UnsupportedNeighboursError(
-            f"under {neighbours.title} neighbours may differ in several groups, so that the "
-            "groups' guarantees add up; ask for neighbours that differ in one record or one "
-            "person, or release each group by itself"
-        )
+        raise UnsupportedNeighboursError(f"{neighbours.title}: {SEVERAL_GROUPS}")
 
 
 def check_names(names: object) -> None:

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import count
+from riemdp._combinations import SEARCH
 from riemdp._errors import UnsupportedError, UnsupportedNeighboursError
 from riemdp.privacy import product_up
 from riemdp.release._sensitivity import with_tolerance
@@ -46,20 +47,20 @@ def replacement_guarantee(release: Release) -> Budget:
     replacing = release.neighbours.replacing()
     statistic, ball = release.statistic, release.ball
     metric = release.mechanism.metric
-    exact = 2.0 * statistic.add_remove(ball, metric)  # one goes, another one comes
-    if statistic.totals and statistic.steps == 1:  # of several, shares are set by the former
+    alone = statistic.add_remove(ball, metric)
+    exact = 2.0 * alone  # one goes, another one comes
+    if statistic.totals:  # each answer moves by its weight times this at most
         at_once = {statistic.replace_one(ball, n, metric) for n in (_FEW, _MANY)}
         exact = min(exact, *at_once) if len(at_once) == 1 else exact
+    if "users" in replacing.takes:  # a person on a list may have had no record
+        exact = max(exact, alone)
     moved = with_tolerance(statistic, ball, metric, exact, release.tol)
     return _least(release, moved).under(replacing.adjacency)
 
 
 def _check_no_search(release: Release) -> None:
     if release.search is not None:
-        raise UnsupportedNeighboursError(
-            "what the search for a ball guarantees is known for data sets that differ in one "
-            "record; release on a public ball"
-        )
+        raise UnsupportedNeighboursError(f"{SEARCH.why}; release on the public ball")
 
 
 def _least(release: Release, sensitivity: float) -> Budget:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from riemdp._checks import is_one_of
+from riemdp._combinations import NEEDS_ALL
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import borrowed, both_proved
 from riemdp.manifolds import Ball, ball_proofs
@@ -264,10 +265,9 @@ class Terms:
 
 def _needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
     return UnsupportedError(
-        f"the {statistic.name} on {ball.manifold} needs all records at once, in a ball of radius "
-        f"{ball.radius:.6g}, and these come in chunks; take a sum over the records: the tangent "
-        'mean (mechanism="tangent-gaussian") or private_mean(..., method="refined"); or give an '
-        "array"
+        f"the {statistic.name} on {ball.manifold} in a ball of radius {ball.radius:.6g}: "
+        f"{NEEDS_ALL}; or take a sum over the records: the tangent mean "
+        '(mechanism="tangent-gaussian") or private_mean(..., method="refined")'
     )
 
 

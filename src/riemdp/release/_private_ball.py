@@ -143,7 +143,7 @@ def private_ball(
 
 
 def find_ball(
-    points: ArrayLike,
+    points: ArrayLike | Records,
     ball: Ball,
     budget: Budget,
     options: Options,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp import statistics  # whose names that not every mean needs are found in use
 from riemdp._checks import is_one_of, shown
+from riemdp._combinations import AT_ONCE
 from riemdp._errors import InvalidParameterError, UnprovenMechanismError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
@@ -208,10 +209,7 @@ def private_mean(
     asked = with_contribution(asked, contribution)
     records, weighs = weighted(records, weights, asked, private=private_weights)
     if weighs is not None and (adapt or method != "one-shot"):
-        raise InvalidParameterError(
-            "a mean with weights, or of people who count for more records than one, is released at "
-            "once, on a public ball: leave out adapt, and method"
-        )
+        raise InvalidParameterError(str(AT_ONCE))
     wanted = weighs or wanted
     options = Options(
         mechanism=mechanism,
@@ -231,7 +229,7 @@ def private_mean(
     check_ball(public)
     check_budget(total)
     found = find_ball(
-        points,
+        records,
         public,
         total,
         options,

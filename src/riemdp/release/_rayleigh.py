@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._checks import count, shown
+from riemdp._combinations import INFERENCE
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._potential import potential
@@ -114,10 +115,7 @@ def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
         raise InvalidParameterError(f"release must be a riemdp.Release, got {shown(release)}")
     resultant, sigma = _released_resultant(release)
     if release.n is None:
-        raise UnsupportedError(
-            "the test is known for a public number of directions, and that of this release is "
-            "private; release under replace-one"
-        )
+        raise UnsupportedError(str(INFERENCE))
     n, dim = release.n, len(resultant)
     scale = 1.0 / (dim * n) + sigma**2
     statistic = float(resultant @ resultant) / scale

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from riemdp._checks import count, is_one_of, shown
+from riemdp._combinations import N_OF_PEOPLE, PEOPLE_OF_RECORDS, SEARCH, STATED_IS_PRIVATE
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.statistics import (
     AddRemove,
@@ -103,14 +104,11 @@ def _check_people(neighbours: Neighbours, people: int | None, *, asked: str) -> 
         return
     count(people, "people, their public number,")
     if not about_people:
-        raise InvalidParameterError(
-            f"people=... is the public number of people, and {neighbours.name} is about records: "
-            "say whose record each is, users=..., or leave out people"
-        )
+        raise InvalidParameterError(f"{neighbours.name}: {PEOPLE_OF_RECORDS}")
     if not neighbours.size_is_public:
         raise InvalidParameterError(
-            f"the number of people is private under {neighbours.name}: leave out people, or leave "
-            f"out {asked}"
+            f"{STATED_IS_PRIVATE.why} under {neighbours.name}: leave out people, or leave out "
+            f"{asked}"
         )
 
 
@@ -125,20 +123,14 @@ def stated_number(neighbours: Neighbours, n: int | None, people: int | None) -> 
     if "users" not in neighbours.takes:
         return n
     if n is not None:
-        raise InvalidParameterError(
-            "n is a number of records, and the guarantee is about people: leave out n, and state "
-            "the number of people, where it is public, as people=..."
-        )
+        raise InvalidParameterError(str(N_OF_PEOPLE))
     return people
 
 
 def check_searched(neighbours: Neighbours) -> None:
     """Refuse a relation that a search for a ball is not for."""
     if neighbours != ReplaceOne():
-        raise UnsupportedNeighboursError(
-            "what a search for a ball costs is known for data sets that differ in one record, not "
-            f"for {neighbours.name}; release on the public ball, or under replace-one without users"
-        )
+        raise UnsupportedNeighboursError(f"{neighbours.name}: {SEARCH}")
 
 
 def with_users(points: ArrayLike | Records, users: ArrayLike | None) -> Records:

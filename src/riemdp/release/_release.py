@@ -13,6 +13,7 @@ import numpy as np
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, real_array, shown
+from riemdp._combinations import INFERENCE
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._part import both_proved
@@ -374,10 +375,12 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def replace_one(self) -> Budget:
         """Return what a release under add-remove guarantees when a record is replaced.
 
-        With Gaussian noise on the sum of vectors in a ball of radius r with ``weight`` times their
-        number, ``2 mu / sqrt(1 + weight^2)``; at most that of one record that is removed and
-        another one that is added. There is no way back: where the number of records is public, it
-        is not protected at all.
+        The same noise at the distance that a replaced record moves an answer: with Gaussian noise
+        on the sum of vectors in a ball of radius r with ``weight`` times their number,
+        ``2 mu / sqrt(1 + weight^2)``. It is at most the guarantee for one record that is removed
+        and another record that is added. For people it is at least :attr:`guarantee`, because a
+        person may have no record before. There is no way back: where the number of records is
+        public, it is not protected at all.
 
         Returns
         -------
@@ -540,10 +543,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 'release with project="auto", and without shrink()'
             )
         if self.n is None:
-            raise UnsupportedError(
-                "inference is known for a public number of records, and that of this release is "
-                "private; release under replace-one"
-            )
+            raise UnsupportedError(str(INFERENCE))
         if self.search is not None and self.search.ball != self.ball:
             check_inference(self.search.ball)
         deviation = gaussian_deviation(self.mechanism, self._answers)

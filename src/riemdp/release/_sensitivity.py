@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import count, real, scale
+from riemdp._combinations import LABELS_HAVE_PLACES, WEIGHTS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
@@ -20,11 +21,8 @@ def exact_sensitivity(
     """Sensitivity of the exact statistic; ``UnsupportedError`` if none is known on this ball."""
     scale(ball.reach, "the radius of the ball")
     if statistic.by_place and not neighbours.keeps_places:
-        raise UnsupportedNeighboursError(
-            f"the {statistic.name} has public {' and '.join(statistic.by_place)}, one for each "
-            f"place in the data, and {neighbours.name} data sets have no places in common; release "
-            f"for neighbours that have, or with private {' and '.join(statistic.by_place)}"
-        )
+        row = WEIGHTS_HAVE_PLACES if "weights" in statistic.by_place else LABELS_HAVE_PLACES
+        raise UnsupportedNeighboursError(f"{neighbours.name}: {row}")
     if neighbours.size_is_public:
         n = count(n, "n, the number of points,")
     found = neighbours.sensitivity(statistic, ball, n, metric)

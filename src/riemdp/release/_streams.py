@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riemdp._checks import count, kind_of, shown
+from riemdp._combinations import (
+    BESIDE_CHUNKS,
+    NEEDS_ALL,
+    PEOPLE_IN_CHUNKS,
+    READ_ONCE,
+    STATED_IS_PRIVATE,
+)
 from riemdp._discreet import discreetly
 from riemdp._errors import (
     InvalidParameterError,
@@ -38,11 +45,6 @@ if TYPE_CHECKING:
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
 #: Most rows that a Zarr array may declare, as a small folder may declare any number.
 _MOST_ROWS = 2**36
-_PEOPLE = (
-    "the records of a person may be in several chunks, so that a guarantee about people needs all "
-    "records at once; make one record of each person's first, and leave out users, people and "
-    "contribution; or give an array"
-)
 _NAMES = ("labels", "ids")
 _ADVICE = (
     "if you trust the file and memory allows, let a function read it: "
@@ -251,9 +253,8 @@ def _beside(chunks: Chunks, extras: dict[str, Any]) -> Chunks:
     """Cut what belongs to points as the points are."""
     if chunks.rows(0) is None:
         raise InvalidParameterError(
-            f"give {' and '.join(extras)} with each chunk, as Records(points, "
-            f"{next(iter(extras))}=...); arrays beside them are for chunks of public sizes: "
-            "Chunks(parts, sizes=...)"
+            f"{' and '.join(extras)}: {BESIDE_CHUNKS}; or give them with each chunk, as "
+            f"Records(points, {next(iter(extras))}=...)"
         )
     whole = {name: _column(name, values) for name, values in extras.items()}
     if any(values.ndim != 1 or len(values) != chunks.n for values in whole.values()):
@@ -321,10 +322,7 @@ def no_stream(points: object, what: str) -> None:
     UnsupportedError
     """
     if is_stream(points) and not is_file_of_array(points):
-        raise UnsupportedError(
-            f"{what} needs all records at once, and these come in chunks; give an array, or a "
-            "memory map of one"
-        )
+        raise UnsupportedError(f"{what}: {NEEDS_ALL}")
 
 
 class Stream(Source):
@@ -339,7 +337,7 @@ class Stream(Source):
 
     def __init__(self, records: Records, neighbours: Neighbours) -> None:
         if records.users is not None or _has_units(neighbours):
-            raise UnsupportedNeighboursError(_PEOPLE)
+            raise UnsupportedNeighboursError(str(PEOPLE_IN_CHUNKS))
         self._records, self._neighbours = records, neighbours
         self._chunks = chunks_of(records)
 
@@ -348,7 +346,7 @@ class Stream(Source):
         if not self._neighbours.size_is_public:
             if n is not None or self._chunks.manifest is not None:
                 raise InvalidParameterError(
-                    f"the number of records is private under {self._neighbours.title}: leave out "
+                    f"{STATED_IS_PRIVATE.why} under {self._neighbours.title}: leave out "
                     + ("the manifest" if n is None else "n")
                 )
             return None
@@ -379,10 +377,7 @@ class Stream(Source):
 
     def _check_rereadable(self, what: str, advice: str = "") -> None:
         if not self._chunks.rereadable:
-            raise UnsupportedError(
-                f"an iterator can be read once, and {what}; give a function that returns a new "
-                f"one: Chunks(function, n=...){advice}"
-            )
+            raise UnsupportedError(f"{what}: {READ_ONCE}{advice}")
 
     def _check_at_hand(self, made: Offer) -> None:
         """Refuse by names and shapes, of parts that are at hand too; none is opened."""
@@ -405,7 +400,7 @@ class Stream(Source):
             manifold = None if self._chunks.read else made.ball.manifold
             with _of_chunk(number):
                 if records.users is not None:
-                    raise UnsupportedNeighboursError(_PEOPLE)
+                    raise UnsupportedNeighboursError(str(PEOPLE_IN_CHUNKS))
                 if manifest is not None and records.ids is None:
                     raise InvalidParameterError("with a manifest all records have ids")
                 found = shape_of(records.points) or (None,)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count, real_array
+from riemdp._combinations import PEOPLE_WEIGH, STATED_IS_PRIVATE, USERS_OF_RECORDS
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._zarr_arrays import is_zarr, whole
@@ -158,7 +159,7 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
     if not neighbours.size_is_public:
         if n is not None:
             raise InvalidParameterError(
-                f"the number of records is private under {neighbours.title}: leave out n"
+                f"{STATED_IS_PRIVATE.why} under {neighbours.title}: leave out n"
             )
         return None
     if n is not None:
@@ -198,6 +199,8 @@ def check_given(
     still to be made of what is there, ``n`` where the number of records is not public.
     """
     extras = set(records.extras)
+    if "users" in extras - set(neighbours.takes):
+        raise InvalidParameterError(f"{neighbours.name}: {USERS_OF_RECORDS}")
     if missing := set(neighbours.takes) - extras:
         raise InvalidParameterError(
             f"{neighbours.name} takes {' and '.join(sorted(missing))} too, one for each record"
@@ -205,6 +208,8 @@ def check_given(
     seen = (extras - set(neighbours.takes)) | set(neighbours.adds)
     named: dict[str, Any] = dict.fromkeys(sorted(seen), ())
     check_extras(Records((), **named), statistic.takes, statistic.name)
+    if {"users", "weights"} <= extras:
+        raise InvalidParameterError(str(PEOPLE_WEIGH))
     check_shapes(records, manifold, None if "users" in neighbours.takes else n)
 
 
@@ -274,10 +279,7 @@ def check_places(records: Records, made: Offer) -> None:
 def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
     """Return what the statistic sees of records, after a check of what belongs to them."""
     if "users" in records.extras and "users" not in neighbours.takes:
-        raise InvalidParameterError(
-            f"whose record each is does not count under {neighbours.name}; leave users out, or ask "
-            "for a guarantee about people"
-        )
+        raise InvalidParameterError(f"{neighbours.name}: {USERS_OF_RECORDS}")
     found = neighbours.units(ball, records)
     return without(found, neighbours.takes)
 

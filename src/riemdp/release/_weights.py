@@ -9,6 +9,7 @@ import numpy as np
 
 from riemdp import statistics  # most means have no weights: their names are found in use
 from riemdp._checks import real_entries, shown
+from riemdp._combinations import BESIDE_CHUNKS, PEOPLE_OF_RECORDS, PEOPLE_WEIGH, WEIGHTS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
 from riemdp.release._streams import is_file_of_array, is_stream
 
@@ -32,11 +33,7 @@ def weighted(
         raise InvalidParameterError(f"private_weights must be true or false, got {shown(private)}")
     own = records.weights is not None
     if records.users is not None and (own or private or weights is not None):
-        raise InvalidParameterError(
-            "weights of records do not say what people weigh; leave out weights and "
-            "private_weights, or let people count for as many records as they have, up to "
-            "contribution=..."
-        )
+        raise InvalidParameterError(str(PEOPLE_WEIGH))
     stream = is_stream(records.points) and not is_file_of_array(records.points)
     if weights is None:
         if private and (own or stream or callable(records.points)):
@@ -52,20 +49,13 @@ def weighted(
     if own:
         raise InvalidParameterError("give weights once: as an argument, not with the records too")
     if not private and not neighbours.keeps_places:
-        raise UnsupportedNeighboursError(
-            f"public weights belong to places in the data, and {neighbours.name} data sets have no "
-            "places in common; let weights be as private as the records, private_weights=True, or "
-            "release for replace-one neighbours"
-        )
+        raise UnsupportedNeighboursError(f"{neighbours.name}: {WEIGHTS_HAVE_PLACES}")
     if stream and getattr(records.points, "sizes", None) is None:
         with_each = (
             "; or leave out weights, keep private_weights=True, and give them with each chunk: "
             "Records(points, weights=...)"
         )
-        raise InvalidParameterError(
-            "weights beside chunks are for chunks of public sizes: Chunks(parts, n=..., sizes=...)"
-            + (with_each if private else "")
-        )
+        raise InvalidParameterError(str(BESIDE_CHUNKS) + (with_each if private else ""))
     if private:
         return replace(records, weights=weights), _with_private
     public = _relative(weights)
@@ -107,10 +97,7 @@ def with_contribution(neighbours: Neighbours, contribution: int) -> Neighbours:
     if contribution == 1:
         return neighbours
     if "users" not in neighbours.takes:
-        raise InvalidParameterError(
-            "contribution is how many records a person counts for: say whose record each is, "
-            "users=..."
-        )
+        raise InvalidParameterError(f"{neighbours.name}: {PEOPLE_OF_RECORDS}")
     people: Any = neighbours
     if people.contribution != 1:
         raise InvalidParameterError("give contribution once: with neighbours, or as an argument")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 
 from riemdp._checks import LARGEST_COUNT, count, is_one_of, kind_of, shown
+from riemdp._combinations import LABELS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import register
 from riemdp.manifolds import clip_norm, unvecd
@@ -199,21 +200,13 @@ class ClassMoments(SumStatistic):
         Refused where sizes are public: then so is the number of records.
         """
         if self.sizes:
-            raise UnsupportedNeighboursError(
-                "public class sizes say how many records there are: leave sizes out, so that they "
-                "are private and released with the means, or say that they and the labels are "
-                "public with neighbours=ReplacePoint()"
-            )
+            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
         return super().counted(ball)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """See :meth:`Statistic.replace_one`; refused where sizes are public."""
         if self.sizes:
-            raise UnsupportedNeighboursError(
-                "private labels with public class sizes are refused: a label that changes, "
-                "changes the sizes. Leave sizes out, or say that labels are public with "
-                "neighbours=ReplacePoint()"
-            )
+            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
         return super().replace_one(ball, n, metric)
 
     def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:

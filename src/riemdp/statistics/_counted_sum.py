@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from riemdp._checks import kind_of, real
+from riemdp._combinations import INFERENCE
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._part import register
 from riemdp.statistics._around import Around
@@ -51,10 +52,7 @@ class WithoutInference(Statistic):
     ) -> ReleasedMoments:
         """See :meth:`Statistic.released_moments`: refused; regions and tests take a public n."""
         del ball, value, deviation, n
-        raise UnsupportedError(
-            "regions and tests are known for a public number of records; release under "
-            "ReplaceOne(), where that may be public"
-        )
+        raise UnsupportedError(str(INFERENCE))
 
 
 @final

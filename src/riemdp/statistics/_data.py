@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import kind_of, plain_array, real_entries
+from riemdp._combinations import NO_WEIGHTS
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._part import is_own_throughout
 from riemdp._zarr_arrays import check_codecs, is_zarr
@@ -370,4 +371,5 @@ def check_extras(records: Records, takes: Sequence[str], name: str) -> None:
         )
     if more := given - set(takes):
         named = " and ".join(sorted(more))
-        raise InvalidParameterError(f"the {name} takes no {named}: leave out {named}")
+        advice = NO_WEIGHTS if "weights" in more else f"leave out {named}"
+        raise InvalidParameterError(f"the {name} takes no {named}: {advice}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from riemdp._checks import count, kind_of
+from riemdp._combinations import NO_WAY_BACK
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part, register
 
@@ -99,11 +100,7 @@ class Neighbours(Part, sort="neighbours"):
         UnsupportedNeighboursError
             By default: where nothing is added or removed.
         """
-        raise UnsupportedNeighboursError(
-            f"a guarantee about {self.title} data sets, of one public size, says nothing about "
-            'those of another size: release with adjacency="add-remove", from which one under '
-            "replace-one follows"
-        )
+        raise UnsupportedNeighboursError(f"{self.title}: {NO_WAY_BACK}")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

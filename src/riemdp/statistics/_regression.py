@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from riemdp._checks import real, real_array
+from riemdp._combinations import LABELS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import register
 from riemdp.manifolds import clip_norm
@@ -200,10 +201,7 @@ class TangentRegression(SumStatistic):
         Refused where the design is public: then so is the number of records.
         """
         if self.design:
-            raise UnsupportedNeighboursError(
-                "a public design says how many records there are: leave it out, or say that "
-                "covariates are public with neighbours=ReplacePoint()"
-            )
+            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
         return super().counted(ball)
 
     def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
@@ -224,10 +222,7 @@ class TangentRegression(SumStatistic):
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """See :meth:`Statistic.replace_one`; refused where the design is public."""
         if self.design:
-            raise UnsupportedNeighboursError(
-                "a public design does not protect covariates: leave it out, or say that they are "
-                "public with neighbours=ReplacePoint()"
-            )
+            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
         return super().replace_one(ball, n, metric)
 
     def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:

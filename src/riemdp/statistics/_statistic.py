@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from riemdp._checks import kind_of
+from riemdp._combinations import NO_SUM
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp._part import Part
 from riemdp.statistics._data import check_extras
@@ -102,11 +103,7 @@ class Statistic(Part, sort="statistic"):
         UnsupportedNeighboursError
             By default: if it is no function of sums over the records.
         """
-        raise UnsupportedNeighboursError(
-            f"the {self.name} is no function of sums over the records, so that nothing is known of "
-            "it when records are added or removed; use replace-one neighbours, with a public n (of "
-            'people: people=...), or the tangent mean: private_mean, mechanism="tangent-gaussian"'
-        )
+        raise UnsupportedNeighboursError(f"the {self.name} is not released so: {NO_SUM}")
 
     def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:  # noqa: ARG002
         """Return the number of records as it was released, with its noise.

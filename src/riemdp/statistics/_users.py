@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from riemdp._checks import count
+from riemdp._combinations import PEOPLE_NEED_A_CENTRE, PEOPLE_WEIGH
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import is_own_throughout, register
 from riemdp.kernel import in_tiles, places_are_alike, rows_for
@@ -198,10 +199,7 @@ def means_of_users(ball: Ball, records: Records) -> Records:
         )
     check_centre(ball)
     if records.weights is not None:
-        raise InvalidParameterError(
-            "records of a person count alike, so that they have no weights of their own: leave out "
-            "weights, and take a statistic that has none, such as the tangent mean"
-        )
+        raise InvalidParameterError(str(PEOPLE_WEIGH))
     rows = rows_of_users(np.asarray(records.users))
     found: dict[str, Any] = {"points": _means(ball, np.asarray(records.points), rows)}
     if records.labels is not None:
@@ -221,10 +219,7 @@ def check_centre(ball: Ball) -> None:
     ball : Ball
     """
     if ball.is_whole:
-        raise UnsupportedBallError(
-            "a whole space has no centre about which the records of a person could be averaged; "
-            "choose a ball, or release what needs none, such as private_directional_summary"
-        )
+        raise UnsupportedBallError(str(PEOPLE_NEED_A_CENTRE))
 
 
 def rows_of_users(users: NDArray[Any]) -> list[NDArray[np.intp]]:

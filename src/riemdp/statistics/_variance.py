@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 
 from riemdp._checks import is_one_of, kind_of, shown
-from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
@@ -246,13 +246,6 @@ class DirectVariance(FeatureSum):
 
     name: ClassVar[str] = "direct-variance"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
-
-    def counted(self, ball: Ball) -> Statistic:  # noqa: ARG002
-        """Refuse: it is no function of sums; see :meth:`Statistic.counted`."""
-        raise UnsupportedNeighboursError(
-            "the direct-variance is no sum over the records, and its noise follows a public n; "
-            'release Variance(), as private_variance(..., base="recentred") does'
-        )
 
     def size(self, dim: int) -> int:
         """See :meth:`FeatureSum.size`."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from riemdp._checks import is_one_of, real_entries
+from riemdp._combinations import WEIGHTS_HAVE_PLACES
 from riemdp._errors import (
     InvalidParameterError,
     NotOnManifoldError,
@@ -170,11 +171,7 @@ class WeightedMeanOfPlaces(Mean):
         UnsupportedNeighboursError
             Always.
         """
-        raise UnsupportedNeighboursError(
-            f"the {self.name} has public weights, one for each place, and where records are added "
-            "or removed places shift; let weights be as private as the records: "
-            "private_weights=True, with add-remove neighbours"
-        )
+        raise UnsupportedNeighboursError(str(WEIGHTS_HAVE_PLACES))
 
     def check_records(self, records: Records) -> None:
         """Require weights in [0, 1] of which none is a larger share than is stated.
