@@ -397,7 +397,7 @@ def people(ball: Ball, relation: Neighbours, takes: tuple[str, ...]) -> list[Rec
 def questions(form: Statistic, ball: Ball, most: int = 3) -> Iterator[tuple[float, Question]]:
     """Yield questions with their weights, wherever noise may have led in between."""
     size = form.answers(ball).manifold.dim
-    first = form.begin(ball, lambda: 0.1 * ball.reach)
+    first = form.start(ball)
     yield form.answer_weight(0), form.ask(ball, first, 0)
     random = np.random.default_rng(1)
     for far, last in ((0.0, 2), (0.3, most), (10.0, 2)) if form.steps > 1 else ():
@@ -406,7 +406,7 @@ def questions(form: Statistic, ball: Ball, most: int = 3) -> Iterator[tuple[floa
             noisy = far * ball.reach * random.normal(size=size)
             if form.totals and step == 1:
                 noisy[-1] = 4.0 * ball.reach
-            point = form.move(ball, point, noisy, step - 1)
+            point = form.move(ball, point, noisy, step - 1, lambda: 0.1 * ball.reach)
             yield form.answer_weight(step), form.ask(ball, point, step)
 
 
