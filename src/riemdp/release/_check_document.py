@@ -730,10 +730,9 @@ def _counted(at: _At, *, statistic: Any, weight: Any) -> _Queries:
         first, counted = False, 0.0
         each = query.factor / scale / max(number, 1.0)
         mean, part = answer[:size] * each, math.sqrt((size - 0.5) / (len(answer) - 0.5))
+        sent = at.ball.shorten(mean) if query.points else mean
         try:
-            query = inner.send(
-                (at.ball.shorten(mean) if query.points else mean, noise * each * part)
-            )
+            query = inner.send((sent, noise * each * part))
         except StopIteration as end:
             value: _Value = end.value
             break

@@ -199,10 +199,6 @@ class Recentred(Around, StepsToMeans):
         weight = super().answer_factor(dim, step)
         return weight if step else weight * Fraction(self.statistic.feature_sensitivity(dim)) / 2
 
-    def farthest(self, ball: Ball) -> float:
-        """Return that of the features; see :meth:`Sums.farthest`."""
-        return self.statistic.farthest(ball)
-
     def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
         """See :meth:`Sums.with_count`."""
         return self.statistic.with_count(parts, relative)
