@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedN
 from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP, product_up
 from riemdp.release import private_mean, private_median, private_moments
-from riemdp.statistics import CountedMean, Groups, ReplacePoint, ReplaceUser
+from riemdp.statistics import Counted, Groups, ReplacePoint, ReplaceUser
 
 BALL = Ball(Sphere(2), Sphere(2).origin, 0.5)
 POINTS = BALL.point(np.random.default_rng(0).normal(scale=0.15, size=(40, 2)))
@@ -204,5 +204,5 @@ def test_a_sum_that_moves_by_how_many_records_there_are_is_not_taken_at_its_word
     """How many there are is private: what is said at one number is nothing about the others."""
     release = mean(GDP(0.5), adjacency="add-remove")
     assert release.replace_one().mu < 0.99
-    monkeypatch.setattr(CountedMean, "replace_one", lambda self, ball, n, metric: ball.reach / n)
+    monkeypatch.setattr(Counted, "replace_one", lambda self, ball, n, metric: ball.reach / n)
     assert release.replace_one().mu == near(1.0)

@@ -73,10 +73,6 @@ class Sums(Statistic):
         """Return what their mean is multiplied by in an answer: its weight."""
         return Fraction(self.answer_weight(step))
 
-    def answer_at(self, ball: Ball, coordinates: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Return what :meth:`Statistic.move` takes, of coordinates of an answer."""
-        return coordinates
-
     def farthest(self, ball: Ball) -> float:  # noqa: ARG002
         """Return how far the value may move with the number of records, as a multiple of its share.
 
@@ -213,6 +209,11 @@ class Counted(Around):
         object.__setattr__(self, "weight", weight)
 
     @property
+    def title(self) -> str:
+        """With that of the inner statistic; see :attr:`Statistic.title`."""
+        return f"{self.name} {self.statistic.title}"
+
+    @property
     def caveat(self) -> str:  # type: ignore[override]
         """That of the inner statistic, and what the number of records adds."""
         own = (
@@ -344,7 +345,9 @@ class Counted(Around):
         factor, size = self._factor(ball, step) / max(count, 1.0), self._size(ball)
         # of the mean length of noise, the part of the coordinates that the inner statistic sees
         part = math.sqrt((size - 0.5) / (len(noisy) - 0.5))
-        answer = self.statistic.answer_at(ball, noisy[:size] * factor)
+        answer = noisy[:size] * factor
+        if self.statistic.answers(ball) is ball:  # whose points are no vectors
+            answer = ball.point(ball.shorten(answer))
         inner = self.statistic.move(
             ball, point.inner, answer, step, lambda: noise() * factor * part
         )

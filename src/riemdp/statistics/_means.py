@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial, Pass
     from riemdp.statistics._statistic import Metric, Statistic
@@ -243,10 +243,6 @@ class TangentMean(AverageMean, Sums):
         """
         self._check_metric(ball, metric)
         return tangent_mean_sensitivity(ball, n)
-
-    def answer_at(self, ball: Ball, coordinates: FloatArray) -> FloatArray:
-        """Return a point of the ball; see :meth:`Sums.answer_at`."""
-        return ball.point(ball.shorten(coordinates))
 
 
 def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) -> Mean:

@@ -141,12 +141,6 @@ class RefinedMean(StepsToMeans):
         mean = self._mean(ball)
         return super().ask(ball, point, step) if mean is None else mean
 
-    def answer_at(self, ball: Ball, coordinates: FloatArray) -> FloatArray:
-        """See :meth:`Sums.answer_at`; of one round a point of the ball."""
-        if self.rounds > 1:
-            return coordinates
-        return ball.point(ball.shorten(coordinates))
-
     def move(
         self, ball: Ball, point: Any, noisy: FloatArray, step: int, noise: Callable[[], float]
     ) -> Any:

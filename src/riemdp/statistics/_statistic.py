@@ -82,6 +82,11 @@ class Statistic(Part, sort="statistic"):
     totals: ClassVar[bool] = False
     weighs: ClassVar[bool] = False
 
+    @property
+    def title(self) -> str:
+        """Name that people read; with that of a statistic inside, if its own says too little."""
+        return self.name
+
     def counted(self, ball: Ball) -> Statistic:  # noqa: ARG002
         """Return the same statistic for a number of records that is private.
 
