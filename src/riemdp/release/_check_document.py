@@ -713,9 +713,11 @@ def _counted(at: _At, *, statistic: Any, weight: Any) -> _Queries:
     """
     inner = _read(_SUMS, statistic, _At(at.ball, 1, coordinates=True))
     query, number = next(inner), 0.0
+    _require(type(weight) in (float, int), "weight must be a number")
     if query.counts is None:
         weight = _count_weight(weight)
-    _require(query.counts is None or weight == 0, "features that count records need no weight")
+    else:
+        _require(weight == 0, "features that count records need no weight")
     first, counted = True, float(weight)
     while True:
         _require(not query.only, "public sizes or covariates say how many records there are")
