@@ -48,6 +48,16 @@ class Sums(Statistic):
     in_parts : bool
         Whether values are features, of which :meth:`Statistic.present` makes named parts. The
         number of records is one of them then.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.statistics import Moments, Sums
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> isinstance(Moments(), Sums), Moments().answer_move(2, 0)
+    (True, 2.0)
+    >>> Moments().counted(ball).statistic
+    Moments(second='scalar')
     """
 
     counts_records: ClassVar[bool] = False
