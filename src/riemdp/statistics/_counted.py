@@ -291,12 +291,12 @@ class Counted(Around):
 
         See :meth:`Statistic.add_remove`.
         """
-        self.statistic.replace_one(ball, 1, "coordinates")
+        self.statistic.replace_one(ball, 2, "coordinates")
         return self.statistic.unit(ball)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """Return how far the sums move, whatever n is; see :meth:`Statistic.replace_one`."""
-        self.statistic.replace_one(ball, 1, "coordinates")
+        self.statistic.replace_one(ball, 2, "coordinates")
         dim = self.statistic.dim(ball)
         moves = [
             Fraction(self._scale(ball, step))
