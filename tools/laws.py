@@ -45,8 +45,7 @@ from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,
     ClassMoments,
-    CountedMean,
-    CountedSum,
+    Counted,
     DirectionalMoments,
     DirectVariance,
     FrechetMean,
@@ -182,8 +181,8 @@ STATISTICS: dict[str, Callable[[Ball], Statistic]] = {
     "variance": lambda _: Variance(),
     "variance public": lambda _: Variance("public"),
     "direct-variance": lambda _: DirectVariance(),
-    "counted-mean": lambda _: CountedMean(0.8),
-    "counted-sum": lambda _: CountedSum(Moments(), 0.5),
+    "counted mean": lambda _: Counted(TangentMean(), 0.8),
+    "counted moments": lambda _: Counted(Moments(), 0.5),
     "weighted-mean": lambda _: WeightedMean(),
     "weighted-mean 3": lambda _: WeightedMean(3.0),
     "weighted-frechet-mean": lambda _: WeightedFrechetMean(0.5),
@@ -397,7 +396,7 @@ def people(ball: Ball, relation: Neighbours, takes: tuple[str, ...]) -> list[Rec
 def questions(form: Statistic, ball: Ball, most: int = 3) -> Iterator[tuple[float, Question]]:
     """Yield questions with their weights, wherever noise may have led in between."""
     size = form.answers(ball).manifold.dim
-    first = form.begin(ball, lambda: 0.1 * ball.reach)
+    first = form.start(ball)
     yield form.answer_weight(0), form.ask(ball, first, 0)
     random = np.random.default_rng(1)
     for far, last in ((0.0, 2), (0.3, most), (10.0, 2)) if form.steps > 1 else ():
@@ -406,7 +405,7 @@ def questions(form: Statistic, ball: Ball, most: int = 3) -> Iterator[tuple[floa
             noisy = far * ball.reach * random.normal(size=size)
             if form.totals and step == 1:
                 noisy[-1] = 4.0 * ball.reach
-            point = form.move(ball, point, noisy, step - 1)
+            point = form.move(ball, point, noisy, step - 1, lambda: 0.1 * ball.reach)
             yield form.answer_weight(step), form.ask(ball, point, step)
 
 

@@ -51,12 +51,9 @@ OWN_PARTS = {
     "tangent-laplace": Place("mechanism", "riemdp.mechanisms._tangent", "TangentLaplace"),
     "wrapped-gaussian": Place("mechanism", "riemdp.mechanisms._wrapped", "WrappedGaussian"),
     "wrapped-laplace": Place("mechanism", "riemdp.mechanisms._wrapped", "WrappedLaplace"),
-    "counted-sum": Place("statistic", "riemdp.statistics._counted_sum", "CountedSum"),
+    "counted": Place("statistic", "riemdp.statistics._counted", "Counted"),
     "moments": Place("statistic", "riemdp.statistics._moments", "Moments"),
     "class-moments": Place("statistic", "riemdp.statistics._classes", "ClassMoments"),
-    "counted-mean": Place("statistic", "riemdp.statistics._sum_and_weight", "CountedMean"),
-    "counted-steps": Place("statistic", "riemdp.statistics._counted_steps", "CountedSteps"),
-    "counted-recentred": Place("statistic", "riemdp.statistics._counted_steps", "CountedRecentred"),
     "directional-moments": Place(
         "statistic", "riemdp.statistics._directions", "DirectionalMoments"
     ),
@@ -77,7 +74,6 @@ OWN_PARTS = {
     "mean-rotation": Place("statistic", "riemdp.statistics._rotations", "MeanRotation"),
     "procrustes-mean": Place("statistic", "riemdp.statistics._shapes", "ProcrustesMean"),
     "variance": Place("statistic", "riemdp.statistics._variance", "Variance"),
-    "counted-variance": Place("statistic", "riemdp.statistics._variance", "CountedVariance"),
     "direct-variance": Place("statistic", "riemdp.statistics._variance", "DirectVariance"),
     "weighted-mean": Place("statistic", "riemdp.statistics._weighted_mean", "WeightedMean"),
     "weighted-frechet-mean": Place(

@@ -3,13 +3,16 @@
 import copy
 import json
 import lzma
+import math
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import riemdp
+from riemdp import statistics
 from riemdp._part import registered
 from riemdp.release import _check_document
 from riemdp.release._check_document import FOLLOWED, STATED, check_document, check_release
@@ -26,12 +29,9 @@ VECTORS = {
     "directional-moments",
     "mean-rotation",
     "procrustes-mean",
-    "counted-sum",
     "direct-variance",
     "variance",
-    "counted-variance",
     "recentred",
-    "counted-recentred",
 }
 #: The value may not follow an integer, or a length.
 SEVERAL = {
@@ -40,9 +40,6 @@ SEVERAL = {
     "huber-mean",
     "recentred",
     "variance",
-    "counted-steps",
-    "counted-recentred",
-    "counted-variance",
     "weighted-mean",
 }
 
@@ -57,7 +54,7 @@ def sample():
     for name in OWN:
         for one in releases(DOCUMENTS[name]):
             statistic = one["statistic"]
-            inner = statistic.get("statistic") or statistic.get("moments") or {}
+            inner = statistic.get("statistic") or {}
             noise = one["mechanism"]["type"]
             for key in (
                 (statistic["type"], inner.get("type"), one["neighbours"]["type"]),
@@ -114,7 +111,8 @@ def changed(document, path, value):
 def may_pass(path, release, value):
     """Whether an edit may pass, by the lists of what is stated or followed."""
     keys = [key for key in path if isinstance(key, str)]
-    statistic, last = release["statistic"]["type"], keys[-1]
+    outer, last = release["statistic"], keys[-1]
+    statistic = (outer["statistic"] if outer["type"] == "counted" else outer)["type"]
     noise = release["neighbours"]
     if keys[0] in ("reason", "private", "expected_distance", "error_quantile_95", "projected"):
         return isinstance(value, (str, bool, float, type(None)))
@@ -194,17 +192,84 @@ def test_keys_that_are_missing_or_unknown_fail(name):
             assert failed(less), (path, key)
 
 
+PUBLIC = {"type": "class-moments", "classes": [0, 1], "second": "none", "sizes": [1, 1]}
+DESIGN = {"type": "tangent-regression", "low": 0.0, "high": 1.0, "design": [0.5]}
+#: What is no sum over the records, or says how many there are.
+NO_SUMS = [
+    None,
+    [],
+    "moments",
+    {"type": "frechet-mean"},
+    {"type": "weighted-mean", "weight": 1.0},
+    {"type": "weighted-tangent-mean", "share": 1.0},
+    {"type": "direct-variance"},
+    {"type": "counted", "statistic": {"type": "tangent-mean"}, "weight": 1.0},
+    PUBLIC,
+    DESIGN,
+    {"type": "recentred", "statistic": PUBLIC, "share": 0.2, "alpha": 2.0},
+    {"type": "recentred", "statistic": DESIGN, "share": 0.2, "alpha": 2.0},
+    {"type": "recentred", "statistic": {"type": "counted"}, "share": 0.2, "alpha": 2.0},
+]
+COUNTED = [
+    statistics.TangentMean(),
+    statistics.ClassMoments((0, 1)),
+    statistics.Recentred(statistics.Moments()),
+    statistics.GeometricMedian(2),
+    statistics.Variance(),
+]
+
+
+@pytest.mark.parametrize("inner", COUNTED, ids=lambda each: each.name)
+def test_forged_documents_of_a_private_number_fail(inner):
+    ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 0.8)
+    rng = np.random.default_rng(3)
+    points = ball.point(0.2 + 0.1 * rng.normal(size=(150, 2)))
+    records = statistics.Records(points, **inner.typical_extras(150, rng))
+    relation = {"neighbours": statistics.AddRemove()}
+    release = riemdp.private_statistic(inner, records, ball, riemdp.GDP(1.0), **relation)
+    document = json.loads(release.to_json())
+    assert failed(document) == []
+    counted, integers = document["statistic"], document["rounded"]
+    free = counted["weight"] == 0.0
+
+    def forged(**given):
+        return failed({**document, "statistic": {**counted, **given}})
+
+    weights = [-1.0, 5.0, 2.0**-21, True, False, None, "1", [1.0], math.nan, math.inf, 10**400]
+    for weight in (*weights, 1.0 if free else 0.0):
+        assert forged(weight=weight), weight
+    for other in NO_SUMS:
+        assert forged(statistic=other), other
+        if free:  # nor where the weight is one that these need
+            assert forged(statistic=other, weight=1.0), other
+    assert forged(more=1.0)
+    for lacking in ("statistic", "weight"):
+        left = {key: value for key, value in counted.items() if key != lacking}
+        assert failed({**document, "statistic": left})
+    assert failed({**document, "statistic": counted["statistic"]})
+    assert failed({**document, "statistic": {**counted, "statistic": counted}})
+    for wrong in (integers[:-1], [*integers, 0], [], None, [10**400] * len(integers)):
+        assert failed({**document, "rounded": wrong})
+    for factor in (0.99, 1.01):
+        moved = {**document, "sensitivity": factor * document["sensitivity"]}
+        assert "sensitivity" in failed(moved)
+
+
 def test_a_wrong_formula_would_be_seen(monkeypatch):
     """Control: a sensitivity, a cost or a value that is one per cent off fails every document."""
     exact, within, number = (
         _check_document._sensitivity, _check_document._is_within, _check_document._coordinates
     )  # fmt: skip
     names = sample()[:40]
+
+    def tilted(found):  # a factor of all of them leaves quotients alone
+        return found * np.linspace(0.7, 1.0, len(found))
+
     for attribute, wrong, check in (
         ("_sensitivity", lambda *a: 1.01 * exact(*a), "sensitivity"),
         ("_is_within", lambda a, b, c, d, e: within(a, b, c, 1.01 * d, e), "guarantee"),
         ("_is_within", lambda a, b, c, d, e: within(a, b, c, 0.99 * d, e), "guarantee"),
-        ("_coordinates", lambda *a: 0.7 * number(*a), "arithmetic"),
+        ("_coordinates", lambda *a: tilted(number(*a)), "arithmetic"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(_check_document, attribute, wrong)

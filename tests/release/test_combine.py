@@ -179,7 +179,8 @@ def test_private_numbers_of_records():
     found = combine(releases)
     counts = np.array([each.count for each in releases])
     np.testing.assert_allclose(found.weights, counts**2 / np.sum(counts**2))
-    sums = [np.array(each.rounded[:2]) * 2.0**-each.grid for each in releases]
+    one = math.hypot(1.0, releases[0].statistic.weight)  # longest row, of which sums are shares
+    sums = [one * np.array(each.rounded[:2]) * 2.0**-each.grid for each in releases]
     free = [total / count for total, count in zip(sums, counts, strict=True)]
     np.testing.assert_allclose(found.value, np.average(free, axis=0, weights=found.weights))
     pooled = combine(releases, weights="sizes")

@@ -16,7 +16,7 @@ from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, PureDP, RaoDP, produc
 from riemdp.release import private_mean, private_median, private_moments
 from riemdp.statistics import (
     ClassMoments,
-    CountedMean,
+    Counted,
     GeometricMedian,
     Groups,
     HuberMean,
@@ -244,7 +244,7 @@ def searched(form, statistic):
         weight = form.answer_weight(step)
         replaced = max(replaced, moves.max() / weight)
         added = max(added, np.linalg.norm(ends, axis=-1).max() / weight)
-        place = form.move(FLAT, place, ends[0] + ends[32], step)  # opposite: no move
+        place = form.move(FLAT, place, ends[0] + ends[32], step, float)  # opposite: no move
     return replaced, added
 
 
@@ -336,5 +336,5 @@ def test_a_sum_that_moves_by_how_many_records_there_are_is_not_taken_at_its_word
     """How many there are is private: what is said at one number is nothing about the others."""
     release = mean(GDP(0.5), adjacency="add-remove")
     assert release.replace_one().mu < 0.99
-    monkeypatch.setattr(CountedMean, "replace_one", lambda self, ball, n, metric: ball.reach / n)
+    monkeypatch.setattr(Counted, "replace_one", lambda self, ball, n, metric: ball.reach / n)
     assert release.replace_one().mu == near(1.0)

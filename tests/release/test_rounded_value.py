@@ -44,7 +44,7 @@ class Twice(Summary):
     def finish(self, ball, partial, tol):
         return np.zeros(2)
 
-    def move(self, ball, point, noisy, step):
+    def move(self, ball, point, noisy, step, noise):
         return point + noisy
 
 

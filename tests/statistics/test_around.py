@@ -6,9 +6,7 @@ import pytest
 from riemdp import InvalidParameterError
 from riemdp.statistics import (
     ClassMoments,
-    CountedRecentred,
-    CountedSteps,
-    CountedSum,
+    Counted,
     Moments,
     Recentred,
     Records,
@@ -16,7 +14,7 @@ from riemdp.statistics import (
 )
 
 SUMS = ClassMoments(("a", "b"))
-AROUND = [CountedSum(SUMS, 0.0), Recentred(SUMS), CountedRecentred(Recentred(SUMS), 0.5)]
+AROUND = [Counted(SUMS, 0.0), Recentred(SUMS), Counted(Recentred(SUMS), 0.5)]
 
 
 @pytest.mark.parametrize("statistic", AROUND, ids=lambda each: each.name)
@@ -31,7 +29,7 @@ def test_records_are_the_business_of_the_inner_statistic(statistic):
         statistic.check_records(Records(np.zeros((2, 1)), labels=["a", "c"]))
 
 
-@pytest.mark.parametrize("statistic", [*AROUND, CountedSteps(RefinedMean(), 0.5)])
+@pytest.mark.parametrize("statistic", [*AROUND, Counted(RefinedMean(), 0.5)])
 def test_a_claim_needs_the_proof_of_the_inner_statistic_too(statistic, monkeypatch):
     assert statistic.proofs() == {statistic.name: statistic.proof, **statistic.statistic.proofs()}
     assert None not in statistic.proofs().values()

@@ -214,7 +214,7 @@ def test_seen_from_a_released_point_it_moves_no_farther(ball, second, sums):
         ball, 2, "distance"
     )
     noisy = 0.2 * ball.reach * np.eye(statistic.answers(ball).manifold.dim)[0]
-    place = statistic.move(ball, statistic.begin(ball, lambda: 0.01), noisy, 0)
+    place = statistic.move(ball, statistic.start(ball), noisy, 0, lambda: 0.01)
     for step, at in ((0, statistic.start(ball)), (1, place)):
         limit = (bound * Fraction(statistic.answer_weight(step))) ** 2
         found = max(sums.moves(statistic.ask(ball, at, step), ball, extremes(ball, (0, 1))))

@@ -52,7 +52,7 @@ def places(statistic, ball):
     first = np.eye(dim)[0]
     for length, moment in ((0.0, 0.0), (0.2, 0.01), (0.4, 0.5), (9.0, -3.0)):
         noisy = ball.reach * (length * first + moment * np.eye(dim)[ball.manifold.dim])
-        yield statistic.move(ball, statistic.begin(ball, lambda: 0.01 * ball.reach), noisy, 0)
+        yield statistic.move(ball, statistic.start(ball), noisy, 0, lambda: 0.01 * ball.reach)
 
 
 def extremes(ball, place):
@@ -177,7 +177,7 @@ def test_without_noise_the_moments_at_the_mean_are_found():
         place = statistic.start(ball)
         for step in (0, 1):
             noisy = numbers(statistic.ask(ball, place, step), ball, points, 0.0)
-            place = statistic.move(ball, place, noisy, step)
+            place = statistic.move(ball, place, noisy, step, float)
         value = statistic.value_at(ball, place)
         found = statistic.present(ball, value, float)
         np.testing.assert_allclose(found.base, ball.point(rows.mean(axis=0)), atol=1e-7)
@@ -194,10 +194,9 @@ def test_noise_follows_the_spread():
     ball = Ball(Euclidean(2), [0.0, 0.0], 10.0)
     points = np.random.default_rng(1).normal(size=(4000, 2)) * 0.5 + [3.0, 4.0]
     statistic = Recentred(Moments())
-    place = statistic.begin(ball, lambda: 0.01)
-    place = statistic.move(
-        ball, place, numbers(statistic.ask(ball, place, 0), ball, points, 0.0), 0
-    )
+    place = statistic.start(ball)
+    found = numbers(statistic.ask(ball, place, 0), ball, points, 0.0)
+    place = statistic.move(ball, place, found, 0, lambda: 0.01)
     np.testing.assert_allclose(place.point, points.mean(axis=0), atol=1e-6)
     assert place.unit == pytest.approx(max(2.0 * math.sqrt(0.5), 1.25), rel=0.05)
     found = statistic.present(

@@ -29,18 +29,18 @@ def test_spread_of_the_first_round_sets_the_length_of_the_next():
     ball = Ball(Euclidean(2), [1.0, 1.0], 4.0)
     statistic = RefinedMean()
     noise = 0.1
-    place = statistic.begin(ball, lambda: noise)
+    place = statistic.start(ball)
     w = math.sqrt(0.2)
     g, q = np.array([0.5, -0.25]), 1.3
     noisy = w * np.array([*g, 1.665 * q / 4.0])
-    moved = statistic.move(ball, place, noisy, 0)
+    moved = statistic.move(ball, place, noisy, 0, lambda: noise)
     square = (noise / w) ** 2 * 2.0 / 2.5  # of the first two coordinates of three
     expected = 2.0 * math.sqrt(q - g @ g + 2.0 * square)
     assert moved.unit == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(moved.point, g, rtol=1e-12)  # coordinates about the centre
-    low = statistic.move(ball, place, w * np.array([*g, 0.0]), 0)
+    low = statistic.move(ball, place, w * np.array([*g, 0.0]), 0, lambda: noise)
     assert low.unit == pytest.approx(max(2.0 * math.sqrt(square), 0.5), rel=1e-12)
-    high = statistic.move(ball, place, w * np.array([0.0, 0.0, 7.0]), 0)
+    high = statistic.move(ball, place, w * np.array([0.0, 0.0, 7.0]), 0, lambda: noise)
     assert high.unit == 4.0
 
 

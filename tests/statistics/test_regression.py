@@ -175,8 +175,8 @@ def test_seen_from_a_released_point_it_moves_no_farther(ball, design, sums):
     bound = Fraction(ReplacePoint().sensitivity(statistic, ball, 4, "distance"))
     covariates = design[-1:] or (LOW, HIGH, 70.0)
     first = np.eye(statistic.answers(ball).manifold.dim)[0]
-    place = statistic.begin(ball, lambda: 0.01)
-    place = statistic.move(ball, place, 0.2 * ball.reach * first, 0)
+    noisy = 0.2 * ball.reach * first
+    place = statistic.move(ball, statistic.start(ball), noisy, 0, lambda: 0.01)
     for step, at in ((0, statistic.start(ball)), (1, place)):
         limit = (bound * Fraction(statistic.answer_weight(step))) ** 2
         question = statistic.ask(ball, at, step)

@@ -24,9 +24,9 @@ def test_steps_of_a_median_become_shorter():
     ball = Ball(Euclidean(2), [0.0, 0.0], 4.0)
     median = GeometricMedian(3, eta=0.5, last=0.04)
     w = median.answer_weight(1)
-    place = Place(np.zeros(2), unit=2.0, noise=0.0)
+    place = Place(np.zeros(2), unit=2.0)
     for step, length in ((1, 0.5), (2, 0.1), (3, 0.02)):
-        moved = median.move(ball, place, w * np.array([4.0, 0.0, 1.0]), step)
+        moved = median.move(ball, place, w * np.array([4.0, 0.0, 1.0]), step, float)
         np.testing.assert_allclose(moved.point, [2.0 * length, 0.0], rtol=1e-12)
     assert GeometricMedian(1)._length(1) == 1.0
     assert median.noise_in_value(ball) == pytest.approx(0.5 / w)

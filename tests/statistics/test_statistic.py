@@ -33,7 +33,7 @@ def test_defaults_claim_nothing():
     assert silent.answers(BALL) == silent.range(BALL)
     assert silent.ask(BALL, BALL.center, 0) is silent
     assert silent.start(BALL) == pytest.approx([0.25])
-    assert silent.move(BALL, None, 3.0, 0) == 3.0
+    assert silent.move(BALL, None, 3.0, 0, float) == 3.0
     assert silent.rounding(BALL) == 0.5 * silent.tolerance(BALL, 0.0)
     assert silent.tolerance(BALL, 0.0) == 1e-12 * 0.25
     assert silent.tolerance(BALL, 1.0) == 1e-9

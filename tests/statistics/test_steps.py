@@ -42,9 +42,8 @@ def without_noise(statistic, ball, points):
     place, answers = statistic.start(ball), statistic.answers(ball)
     for step in range(statistic.steps):
         question = statistic.ask(ball, place, step)
-        place = statistic.move(
-            ball, place, answers.point(numbers(question, ball, points, 1e-9)), step
-        )
+        found = answers.point(numbers(question, ball, points, 1e-9))
+        place = statistic.move(ball, place, found, step, float)
     return statistic.value_at(ball, place)
 
 
@@ -133,7 +132,7 @@ def test_every_answer_moves_by_its_weight_and_no_more(statistic, sums):
         limit = (stated * Fraction(statistic.answer_weight(step))) ** 2
         found = max(sums.moves(statistic.ask(ball, place, step), ball, points))
         assert limit * (1 - Fraction(1, 10**8)) < found <= limit
-        place = statistic.move(ball, place, np.zeros(size), step)
+        place = statistic.move(ball, place, np.zeros(size), step, float)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=str)

@@ -49,6 +49,7 @@ from riemdp.statistics import (
     WeightedFrechetMean,
     WeightedMean,
     WeightedTangentMean,
+    answer,
 )
 from riemdp.statistics._records import IntegerSum
 from riemdp.statistics._stream import Outcome, Summarise
@@ -104,7 +105,7 @@ def questions(statistic, ball):
         noisy = np.full(answers.manifold.dim, 0.01)
         noisy[-1] = 0.5
         if step + 1 < statistic.steps:
-            point = statistic.move(ball, point, noisy, step)
+            point = statistic.move(ball, point, noisy, step, float)
 
 
 def cut(records, ends):
@@ -228,9 +229,9 @@ def test_the_centre_stands_for_records_that_do_not_come():
 def test_without_a_public_number_there_may_be_none():
     for statistic in (Moments(), ClassMoments(("a", "b"))):
         form = statistic.counted(CAP)
-        found = Streamed(CAP, Chunks([]), form, None, keeps_places=False).summary(form)
-        assert found.count == 0
-        assert set(found.total) == {0}
+        asked = form.ask(CAP, form.start(CAP), 0)
+        none = Streamed(CAP, Chunks([]), form, None, keeps_places=False)
+        assert set(answer(asked, CAP, none, 0.0)) == {0}
 
 
 def test_errors_name_the_chunk_and_the_row_and_no_value():

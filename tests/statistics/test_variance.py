@@ -36,7 +36,8 @@ def released(statistic, ball, points):
     place = statistic.start(ball)
     for step in range(statistic.steps):
         coordinates = numbers(statistic.ask(ball, place, step), ball, points, 0.0)
-        place = statistic.move(ball, place, statistic.answers(ball).point(coordinates), step)
+        noisy = statistic.answers(ball).point(coordinates)
+        place = statistic.move(ball, place, noisy, step, float)
     return statistic.value_at(ball, place)
 
 
@@ -65,10 +66,10 @@ def test_values_stay_in_their_range_under_any_noise():
             found = []
             for mean in (-1e3, 0.0, 1e3):
                 for second in (-1e3, 1e3):
-                    place = statistic.begin(ball, lambda: 1.0)
+                    place = statistic.start(ball)
                     noisy = answers.point([*np.full(answers.manifold.dim - 1, mean), second])
                     for step in range(statistic.steps):
-                        place = statistic.move(ball, place, noisy, step)
+                        place = statistic.move(ball, place, noisy, step, lambda: 1.0)
                     found.append(statistic.value_at(ball, place).item())
             assert min(found) == 0.0
             assert max(found) == ball.reach**2

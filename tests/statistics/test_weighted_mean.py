@@ -81,10 +81,11 @@ def test_a_sum_of_weights_comes_with_the_weighted_sum():
     found = [float(x) for x in _sums(WeightedMean(1.5), DISC, points, weights)]
     np.testing.assert_allclose(found, [0.5, 0.5, 1.5 * 2.0 * 1.75], atol=1e-9)
     statistic = WeightedMean(1.5)
-    value = statistic.move(DISC, 0.0, np.array(found), 0)
+    value = statistic.move(DISC, None, np.array(found), 0, float)
     np.testing.assert_allclose(value, np.array([0.5, 0.5]) / 1.75, atol=1e-9)
     # a sum under the deviation of its noise is taken for that
-    low = statistic.move(DISC, 6.0 * math.sqrt(3.0), np.array([0.2, 0.0, -5.0]), 0)
+    noise = 6.0 * math.sqrt(3.0)
+    low = statistic.move(DISC, None, np.array([0.2, 0.0, -5.0]), 0, lambda: noise)
     np.testing.assert_allclose(low, [0.1, 0.0], atol=1e-12)
 
 
@@ -95,8 +96,8 @@ def test_the_error_is_that_of_the_formula():
     statistic = WeightedMean()
     exact = np.array([float(x) for x in _sums(statistic, SEGMENT, points, weights)])
     total, mean = weights.sum(), float(weights @ points[:, 0] / weights.sum())
-    noisy = exact + sigma * rng.normal(size=(draws, 2))
-    values = np.array([statistic.move(SEGMENT, sigma, each, 0)[0] for each in noisy])
+    noisy, length = exact + sigma * rng.normal(size=(draws, 2)), sigma * math.sqrt(math.pi / 2.0)
+    values = np.array([statistic.move(SEGMENT, None, y, 0, lambda: length)[0] for y in noisy])
     rms = math.sqrt(np.mean((values - mean) ** 2))
     law = sigma * math.sqrt(1.0 + mean**2 / 3.0) / total
     assert rms == pytest.approx(law, rel=0.06)

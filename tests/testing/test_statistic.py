@@ -167,7 +167,7 @@ def stashed(way):
                 kept[:] = [found]
             return found
 
-        def move(self, ball, point, noisy, step):
+        def move(self, ball, point, noisy, step, noise):
             return noisy if way == "none" or not kept else kept[0]
 
     return Carrier()

@@ -64,7 +64,7 @@ def calibrate(
             chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted, neighbours=related)
         found, sensitivity = chosen.mechanism, chosen.sensitivity
         if chosen.statistic.totals:
-            estimated = f"sum and count of {chosen.statistic.name}"
+            estimated = f"sums of a {chosen.statistic.title}"
     else:
         raise InvalidParameterError(
             "give --sensitivity, or --radius and --n, or --radius and --adjacency add-remove "

@@ -200,7 +200,7 @@ def print_release(release: Release, unit: str | None = None) -> None:
         [
             (
                 "statistic",
-                f"{release.statistic.name} of {_number(release)}, {release.ball.manifold}",
+                f"{release.statistic.title} of {_number(release)}, {release.ball.manifold}",
             ),
             ("guarantee", f"{describe(release.guarantee)}, {release.neighbours.title} neighbours"),
             *([] if unit is None else [("record", unit)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -119,8 +120,9 @@ def _average(releases: list[Release], weights: list[float]) -> FloatArray:
         factors = [w * math.fsum(counts) / n for w, n in zip(weights, counts, strict=True)]
     noisy = np.array([math.fsum(c * y for c, y in zip(factors, column, strict=True))
                       for column in zip(*seen, strict=True)])  # fmt: skip
-    start = statistic.begin(ball, lambda: noise_length(first.mechanism))
-    return statistic.value_at(ball, statistic.move(ball, start, answers.point(noisy), 0))
+    noise = functools.partial(noise_length, first.mechanism)
+    moved = statistic.move(ball, statistic.start(ball), answers.point(noisy), 0, noise)
+    return statistic.value_at(ball, moved)
 
 
 def _note_projection(place: int, release: Release, notes: list[str]) -> None:

@@ -214,6 +214,8 @@ class Query(NamedTuple):
     stretch: float = 1.0
     #: Whether the mean is computed to a tolerance, and not a sum of integers.
     solved: bool = False
+    #: Coordinates whose sum is the number of records, and what a record adds to it; or None.
+    counts: tuple[int, int, float] | None = None
     #: Adjacencies that public weights, labels or covariates need; any if there are none.
     only: tuple[str, ...] = ()
 
@@ -358,23 +360,15 @@ def _count_weight(value: Any) -> float:
     return found
 
 
-def _sum_and_weight(at: _At, weight: Any, *, weighs: bool) -> _Queries:
+def _weighted_mean(at: _At, *, weight: Any) -> _Queries:
     """``(S, weight r W)`` over the records: their weighted sum, and the sum of weights."""
     weight, dim, r = _count_weight(weight), at.dim, at.reach
     reach = _MOST_RECORDS * (1.0 + weight) * r
-    asked = Query(dim + 1, r, counted=weight, total=True, weighs=weighs, reach=reach)
+    asked = Query(dim + 1, r, counted=weight, total=True, weighs=True, reach=reach)
     answer, noise = yield asked
     number = float(answer[dim]) / (_on_grid(weight * _whole(dim, dim + 1)) * r)
-    least = max(noise / math.sqrt(dim + 1) / (weight * r), 2.0**-20) if weighs else 1.0
+    least = max(noise / math.sqrt(dim + 1) / (weight * r), 2.0**-20)
     return _on_ball(at, at.ball.point(at.ball.shorten(answer[:-1] / max(number, least))))
-
-
-def _counted_mean(at: _At, *, weight: Any) -> _Queries:
-    return _sum_and_weight(at, weight, weighs=False)
-
-
-def _weighted_mean(at: _At, *, weight: Any) -> _Queries:
-    return _sum_and_weight(at, weight, weighs=True)
 
 
 # --- Sums of features -----------------------------------------------------------------------------
@@ -389,7 +383,7 @@ class _Rows(NamedTuple):
     norm: float
     length: float  # a bound of the norm that answers may be projected to
     unit: float
-    counts: bool = False  # whether class sizes are among them
+    counts: tuple[int, int, float] | None = None  # where class sizes are; see Query
     only: tuple[str, ...] = ()
     recentres: bool = True
 
@@ -421,7 +415,9 @@ def _class_moments(at: _At, *, classes: Any, second: Any, sizes: Any) -> _Rows:
     size = number * d + (0 if sizes else number)
     size += {"none": 0, "scalar": 1, "matrix": d * (d + 1) // 2}[second]
     only = _PUBLIC if sizes else ()
-    return _Rows(d, size, 2.0, norm, norm, at.reach, counts=not sizes, only=only)
+    counts = number * d, number * (d + 1), _on_grid(share * _whole(d, size))
+    given = None if sizes else counts
+    return _Rows(d, size, 2.0, norm, norm, at.reach, counts=given, only=only)
 
 
 def _tangent_regression(at: _At, *, low: Any, high: Any, design: Any) -> _Rows:
@@ -480,24 +476,9 @@ _FEATURES: dict[str, Callable[..., _Rows]] = {
 
 def _of_features(rows: _Rows) -> _Queries:
     reach = rows.length * rows.unit
-    answer, _ = yield Query(rows.size, rows.unit, rows.move, rows.norm, reach=reach, only=rows.only)
-    return _raw(answer)
-
-
-def _counted_sum(at: _At, *, statistic: Any, weight: Any) -> _Queries:
-    """Sum of features with a count, which class sizes are themselves."""
-    rows = _read(_FEATURES, statistic, at)
-    _require(not rows.only, "public sizes or covariates say how many records there are")
-    _require(type(weight) is float or type(weight) is int, "weight must be a number")
-    if rows.counts:
-        _require(weight == 0, "features that count records need no weight")
-    else:
-        weight = _count_weight(weight)
-    reach = _MOST_RECORDS * (rows.length + weight) * rows.unit
     answer, _ = yield Query(
-        rows.size + (1 if weight else 0), rows.unit, rows.move, rows.norm,
-        counted=float(weight), total=True, reach=reach,
-    )  # fmt: skip
+        rows.size, rows.unit, rows.move, rows.norm, reach=reach, counts=rows.counts, only=rows.only
+    )
     return _raw(answer)
 
 
@@ -696,40 +677,7 @@ def _variance(at: _At, *, base: Any, share: Any, alpha: Any) -> _Queries:
     return _variances(at, _recentred_variance(at, value, _deviation(noises), share))
 
 
-# --- Steps over a private number of records -------------------------------------------------------
-
-
-class _Count(NamedTuple):
-    number: float  # as it was released, at least 1
-    factor: float  # of the last answer of the inner statistic, over one here
-    noise: tuple[float, int]
-
-
-def _counted(
-    at: _At, queries: _Queries, weight: float
-) -> Generator[Query, tuple[Any, float], tuple[_Value, _Count]]:
-    """Ask for sums instead of means, and for the number of records with the first one.
-
-    Rows are divided by the largest norm of what one record adds, so that answers move by their
-    weight times r if one is added.
-    """
-    query, number, counted = next(queries), 1.0, weight
-    while True:
-        scale = query.weight / math.hypot(query.norm, counted)
-        answer, noise = yield query._replace(
-            dim=query.dim + 1, factor=scale, counted=counted, total=True, projects=False,
-            reach=_MOST_RECORDS * at.reach,
-        )  # fmt: skip
-        if counted:
-            number = max(float(answer[-1]) / (scale * weight * at.reach), 1.0)
-        factor = query.factor / scale
-        part = math.sqrt((query.dim - 0.5) / (query.dim + 0.5))
-        each = factor / number
-        try:
-            query = queries.send((answer[:-1] * each, noise * each * part))
-        except StopIteration as end:
-            return end.value, _Count(number, factor, (noise, query.dim + 1))
-        counted = 0.0
+# --- All statistics -------------------------------------------------------------------------------
 
 
 _STEPS: dict[str, Callable[..., _Queries]] = {
@@ -737,45 +685,6 @@ _STEPS: dict[str, Callable[..., _Queries]] = {
     "geometric-median": _geometric_median,
     "huber-mean": _huber_mean,
 }
-
-
-def _counted_steps(at: _At, *, statistic: Any, weight: Any) -> _Queries:
-    at = _At(at.ball, 1, at.coordinates)
-    inner, weight = _read(_STEPS, statistic, at), _count_weight(weight)
-    _require(statistic.get("rounds") != 1 or "shares" not in statistic, "one round is a mean")
-    value, _ = yield from _counted(at, inner, weight)
-    return value
-
-
-def _counted_recentred(at: _At, *, statistic: Any, weight: Any) -> _Queries:
-    inner = _read({"recentred": _recentred}, statistic, _At(at.ball, None, at.coordinates))
-    (_, _, value), count = yield from _counted(at, inner, _count_weight(weight))
-    return _raw(np.append(value, count.number))
-
-
-def _counted_variance(at: _At, *, moments: Any) -> _Queries:
-    """Of moments that are released with the number of records, which they are divided by."""
-    given = moments if isinstance(moments, dict) else {}
-    inner, moments_alone = given.get("statistic"), {"type": "moments", "second": "scalar"}
-    noises = list[tuple[float, int]]()
-    if given.get("type") == "counted-sum":
-        _require(inner == moments_alone, "no moments for a variance")
-        queries = _read({"counted-sum": _counted_sum}, moments, at)
-        _, _, value = yield from _noise_seen(queries, noises)
-        one = _on_grid(float(given["weight"]) * _whole(at.dim, at.dim + 1))
-        number = max(float(value[-1]) / one / at.reach, 1.0)
-        deviation = _deviation(noises) / at.reach / number
-        features = value[:-1] / at.reach / number
-        return _variances(at, _variance_of(features, deviation, at.dim, at.reach))
-    keys = {"type", "statistic", "weight"}
-    _require(given.get("type") == "counted-recentred" and set(given) == keys, "no counted moments")
-    known = isinstance(inner, dict) and inner.get("statistic") == moments_alone
-    _require(known, "no moments for a variance")
-    assert inner is not None  # its fields are those of moments
-    start = _read({"recentred": _recentred}, inner, _At(at.ball, None, at.coordinates))
-    (_, _, value), count = yield from _counted(at, start, _count_weight(given["weight"]))
-    deviation = _deviation([count.noise]) * count.factor / count.number
-    return _variances(at, _recentred_variance(at, value, deviation, inner["share"]))
 
 
 def _features_alone(name: str) -> Callable[..., _Queries]:
@@ -786,23 +695,62 @@ def _features_alone(name: str) -> Callable[..., _Queries]:
     return asked
 
 
-#: Statistics by name: the queries of each.
-_STATISTICS: dict[str, Callable[..., _Queries]] = {
-    "frechet-mean": _frechet_mean,
+#: Statistics that are means of bounded rows, one a record.
+_SUMS: dict[str, Callable[..., _Queries]] = {
     "tangent-mean": _tangent_mean,
-    "weighted-frechet-mean": _weighted_frechet_mean,
-    "weighted-tangent-mean": _weighted_tangent_mean,
-    "counted-mean": _counted_mean,
-    "weighted-mean": _weighted_mean,
     **{name: _features_alone(name) for name in _FEATURES},
-    "counted-sum": _counted_sum,
-    "direct-variance": _direct_variance,
     "variance": _variance,
     **_STEPS,
     "recentred": _recentred,
-    "counted-steps": _counted_steps,
-    "counted-recentred": _counted_recentred,
-    "counted-variance": _counted_variance,
+}
+
+
+def _counted(at: _At, *, statistic: Any, weight: Any) -> _Queries:
+    """Ask for sums instead of means, and for the number of records with the first one.
+
+    Rows are divided by the largest norm of what one record adds, so that answers move by their
+    weight if one is added. Classes, of which every record is in one, say how many there are.
+    """
+    inner = _read(_SUMS, statistic, _At(at.ball, 1, coordinates=True))
+    query, number = next(inner), 0.0
+    _require(type(weight) in (float, int), "weight must be a number")
+    if query.counts is None:
+        weight = _count_weight(weight)
+    else:
+        _require(weight == 0, "features that count records need no weight")
+    first, counted = True, float(weight)
+    while True:
+        _require(not query.only, "public sizes or covariates say how many records there are")
+        scale, size = query.weight / math.hypot(query.norm, counted), query.dim
+        answer, noise = yield query._replace(
+            dim=size + (1 if weight else 0), factor=scale, counted=counted, total=True,
+            points=False, moves=None, projects=False, reach=_MOST_RECORDS * query.unit,
+        )  # fmt: skip
+        if first:
+            start, stop, one = query.counts or (size, size + 1, counted)
+            number = math.fsum(answer[start:stop]) / (scale * one * query.unit)
+        first, counted = False, 0.0
+        each = query.factor / scale / max(number, 1.0)
+        mean, part = answer[:size] * each, math.sqrt((size - 0.5) / (len(answer) - 0.5))
+        sent = at.ball.shorten(mean) if query.points else mean
+        try:
+            query = inner.send((sent, noise * each * part))
+        except StopIteration as end:
+            value: _Value = end.value
+            break
+    in_parts = statistic["type"] == "recentred" or statistic["type"] in _FEATURES
+    return _raw(np.append(value[2], number)) if in_parts else value
+
+
+#: Statistics by name: the queries of each.
+_STATISTICS: dict[str, Callable[..., _Queries]] = {
+    **_SUMS,
+    "frechet-mean": _frechet_mean,
+    "weighted-frechet-mean": _weighted_frechet_mean,
+    "weighted-tangent-mean": _weighted_tangent_mean,
+    "weighted-mean": _weighted_mean,
+    "direct-variance": _direct_variance,
+    "counted": _counted,
 }
 
 
@@ -1436,8 +1384,7 @@ def _claim(
 _PAGES = {
     "index": "replace-one replace-point groups",
     "neighbours": (
-        "replace-user add-remove add-remove-user counted-mean weighted-mean counted-sum "
-        "counted-steps counted-recentred counted-variance weighted-frechet-mean "
+        "replace-user add-remove add-remove-user counted weighted-mean weighted-frechet-mean "
         "weighted-tangent-mean"
     ),
     "frechet-mean-sensitivity": "frechet-mean tangent-mean",
@@ -1458,8 +1405,7 @@ _PROOFS = {name: page for page, names in _PAGES.items() for name in names.split(
 #: Statistics whose exact sums, or certified means, are part of what is proved.
 _EXACT_MEANS = {
     "frechet-mean", "tangent-mean", "weighted-frechet-mean", "weighted-tangent-mean",
-    "refined-mean", "geometric-median", "huber-mean", "recentred", "counted-steps",
-    "counted-recentred",
+    "refined-mean", "geometric-median", "huber-mean", "recentred",
 }  # fmt: skip
 
 
@@ -1504,6 +1450,8 @@ def _proofs(
 ) -> dict[str, str | None]:  # fmt: skip
     """Return where everything that a release rests on is proved."""
     names = [*names_in(statistic), adjacency, mechanism, *([] if points else ["Euclidean"])]
+    if statistic["type"] == "counted":
+        statistic = statistic["statistic"]
     if statistic["type"] == "variance":
         names += ["moments", *(["recentred"] if statistic["base"] == "recentred" else [])]
     elif statistic["type"] == "refined-mean" and statistic["rounds"] == 1:

@@ -90,7 +90,7 @@ class Combination(ArrayFields, Described):
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         first = self.releases[0]
-        return f"Combination of {len(self.releases)} private {first.statistic.name} releases", [
+        return f"Combination of {len(self.releases)} private {first.statistic.title} releases", [
             *value_rows(self.value),
             ("guarantee", f"{self.guarantee}, {first.neighbours.title}"),
             ("space", str(first.ball.manifold)),

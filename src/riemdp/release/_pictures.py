@@ -112,7 +112,7 @@ def _draw_law(release: Release, axes: Any, distances: np.ndarray[Any, Any]) -> N
 def _headline(release: Release) -> tuple[str, ...]:
     n = "n private" if release.n is None else f"n = {release.n:,}"
     seeded = "" if release.private else "NOT PRIVATE: the noise was seeded"
-    what = release.statistic.name.replace("-", " ")
+    what = release.statistic.title.replace("-", " ")
     return f"{what}, {release.ball.manifold}, {n}, {release.guarantee}", seeded
 
 

@@ -267,7 +267,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         return tuple(found)
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        return f"Private {self.statistic.name}", rows_of(self)
+        return f"Private {self.statistic.title}", rows_of(self)
 
     def plot(self, ax: Any = None, *, view: View = "auto") -> Any:
         """Draw the value in its space, or the law of its error.

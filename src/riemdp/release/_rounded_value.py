@@ -54,7 +54,7 @@ def replayed(
     :func:`rounded_point`.
     """
     answers = statistic.answers(ball)
-    dim, point = answers.manifold.dim, statistic.begin(ball, noise)
+    dim, point = answers.manifold.dim, statistic.start(ball)
     if len(integers) != statistic.steps * dim:
         raise InvalidParameterError(
             f"rounded must hold {dim} integers for each of {statistic.steps} answers, got "
@@ -63,7 +63,7 @@ def replayed(
     for step in range(statistic.steps):
         noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
         answer = rounded_point(answers, noisy, projected=projected, h=h)
-        point = statistic.move(ball, point, answer, step)
+        point = statistic.move(ball, point, answer, step, noise)
     return statistic.value_at(ball, point)
 
 

@@ -355,7 +355,7 @@ def prepared(
         chosen, reason = checked_offer(wanted, terms, options)
     check_relation(accountant, neighbours)
     check_unit(accountant, neighbours)
-    start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
+    start = chosen.statistic.start(chosen.ball)
     asks = asked(chosen.statistic, chosen.ball, start, 0)
     if streams and chosen.statistic.passes(chosen.ball, chosen.tol) is None:
         data = all_of_them  # of an array in a file, as it would be without chunks
@@ -445,6 +445,7 @@ def drawn(
     if not isinstance(kept, Summaries):
         kept = Prepared(ball, kept)
     steps = chosen.steps or 1
+    noise = functools.partial(noise_length, chosen.mechanism)
     for step in ticks(range(steps), steps if steps > 1 else None, "answers"):
         if step > 0:
             question = asked(statistic, ball, point, step)
@@ -458,7 +459,7 @@ def drawn(
         noisy = discreetly(chosen.mechanism.name, draw)
         integers += noisy.integers
         shown = rounded_point(answers, noisy, projected=chosen.projected)
-        point = statistic.move(ball, point, shown, step)
+        point = statistic.move(ball, point, shown, step, noise)
     return statistic.value_at(ball, point), Rounded(integers, grid)
 
 

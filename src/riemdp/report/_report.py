@@ -129,7 +129,7 @@ def _of_release(
 
 
 def _title(release: Release) -> str:
-    return release.statistic.name.replace("-", " ")
+    return release.statistic.title.replace("-", " ")
 
 
 def _of_means(means: PrivateMeans, unit: str | None) -> tuple[Markup, ...]:

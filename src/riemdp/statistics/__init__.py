@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from riemdp.statistics._answer import Prepared, Summaries, answer
     from riemdp.statistics._chunks import Chunks
     from riemdp.statistics._classes import ClassMoments
-    from riemdp.statistics._counted_steps import CountedRecentred, CountedSteps
-    from riemdp.statistics._counted_sum import CountedSum
+    from riemdp.statistics._counted import Counted, Sums
     from riemdp.statistics._data import Records, as_records, check_extras, labels_of, without
     from riemdp.statistics._directions import DirectionalMoments
     from riemdp.statistics._frechet_mean import (
@@ -65,12 +64,11 @@ if TYPE_CHECKING:
         check_statistic,
     )
     from riemdp.statistics._stream import Streamed
-    from riemdp.statistics._sum_and_weight import CountedMean
     from riemdp.statistics._sums import SumStatistic
     from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
     from riemdp.statistics._unit_vectors import UnitVectorSum
     from riemdp.statistics._users import AddRemoveUser, ReplaceUser, check_centre, rows_of_users
-    from riemdp.statistics._variance import CountedVariance, DirectVariance, Variance
+    from riemdp.statistics._variance import DirectVariance, Variance
     from riemdp.statistics._weighted_mean import WeightedMean
     from riemdp.statistics._weighted_means import (
         WeightedFrechetMean,
@@ -85,8 +83,7 @@ else:
             "_answer": "Prepared Summaries answer",
             "_chunks": "Chunks",
             "_classes": "ClassMoments",
-            "_counted_steps": "CountedRecentred CountedSteps",
-            "_counted_sum": "CountedSum",
+            "_counted": "Counted Sums",
             "_data": "Records as_records check_extras labels_of without",
             "_directions": "DirectionalMoments",
             "_frechet_mean": "check_rows check_shape_of_rows frechet_mean tangent_mean",
@@ -114,12 +111,11 @@ else:
             "_solver_of_space": "register_solver",
             "_statistic": "Metric Statistic Summary check_statistic",
             "_stream": "Streamed",
-            "_sum_and_weight": "CountedMean",
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",
             "_unit_vectors": "UnitVectorSum",
             "_users": "AddRemoveUser ReplaceUser check_centre rows_of_users",
-            "_variance": "CountedVariance DirectVariance Variance",
+            "_variance": "DirectVariance Variance",
             "_weighted_mean": "WeightedMean",
             "_weighted_means": (
                 "WeightedFrechetMean WeightedTangentMean largest_share weighted_mean_for"
@@ -135,11 +131,7 @@ __all__ = [
     "ClassMoments",
     "ConfidenceEllipsoid",
     "ConfidenceRegion",
-    "CountedMean",
-    "CountedRecentred",
-    "CountedSteps",
-    "CountedSum",
-    "CountedVariance",
+    "Counted",
     "DirectVariance",
     "DirectionalMoments",
     "DirectionalRegion",
@@ -170,6 +162,7 @@ __all__ = [
     "SumStatistic",
     "Summaries",
     "Summary",
+    "Sums",
     "TangentMean",
     "TangentRegression",
     "TwoSampleTest",

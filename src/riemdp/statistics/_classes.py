@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._statistic import Metric, Statistic
 
 #: Weights of the share and of the second moment of a class, rounded down; beside vectors of norm
 #: at most 1 they cost no noise, though a record changes its class.
@@ -194,7 +193,7 @@ class ClassMoments(SumStatistic):
         known = math.hypot(parts["second_moment_sd"], relative * root_mean_square(second))
         return {**parts, "second_moment_sd": known}
 
-    def counted(self, ball: Ball) -> CountedSum:
+    def counted(self, ball: Ball) -> Statistic:
         """Return the sums, which hold class sizes; see :meth:`Statistic.counted`.
 
         Refused where sizes are public: then so is the number of records.

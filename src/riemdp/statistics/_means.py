@@ -10,6 +10,7 @@ import numpy as np
 from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
+from riemdp.statistics._counted import Sums
 from riemdp.statistics._descent import descent_of
 from riemdp.statistics._mean_solver import MeanSolver
 from riemdp.statistics._records import joined
@@ -19,8 +20,7 @@ from riemdp.statistics._sensitivity import (
     tangent_mean_sensitivity,
 )
 from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
-from riemdp.statistics._statistic import Statistic, Summary
-from riemdp.statistics._sum_and_weight import CountedMean
+from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, Manifold
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial, Pass
-    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._statistic import Metric, Statistic
 
 #: Largest tolerance of a Fréchet mean, as a share of the radius.
 _CERTIFIABLE = 1e-3
@@ -205,13 +205,13 @@ class FrechetMean(IntrinsicMean):
         """
         if not average(ball.manifold).isometric:
             return super().counted(ball)
-        return counted_mean(ball)
+        return TangentMean().counted(ball)
 
 
 @final
 @register
 @dataclass(frozen=True)
-class TangentMean(AverageMean):
+class TangentMean(AverageMean, Sums):
     """The average of the normal coordinates about the ball's centre.
 
     How far it moves is known in coordinates, on flat spaces as a distance too, where that is the
@@ -243,15 +243,6 @@ class TangentMean(AverageMean):
         """
         self._check_metric(ball, metric)
         return tangent_mean_sensitivity(ball, n)
-
-    def counted(self, ball: Ball) -> Statistic:
-        """Return a sum and a count; see :meth:`Statistic.counted`."""
-        return counted_mean(ball)
-
-
-def counted_mean(ball: Ball) -> CountedMean:
-    """Return the tangent mean of a private number of records, with the weight that suits a ball."""
-    return CountedMean(ball.manifold.dim**-0.25)
 
 
 def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) -> Mean:

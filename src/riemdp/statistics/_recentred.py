@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -14,7 +14,6 @@ from riemdp._errors import InvalidParameterError, UnsupportedBallError, Unsuppor
 from riemdp._part import register
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._around import Around
-from riemdp.statistics._counted_steps import CountedRecentred, steps_weight
 from riemdp.statistics._data import as_records
 from riemdp.statistics._feature_sums import mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
@@ -31,12 +30,12 @@ from riemdp.statistics._seen import (
 from riemdp.statistics._steps import Place, StepsToMeans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
-    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._statistic import Metric, Statistic
     from riemdp.statistics._sums import SumStatistic
 
 
@@ -146,6 +145,7 @@ class Recentred(Around, StepsToMeans):
         "were they clipped to the radius; how far clipping moved the value is not bounded"
     )
     projects: ClassVar[bool] = False
+    in_parts: ClassVar[bool] = True
 
     statistic: SumStatistic
     share: float = 0.2
@@ -199,14 +199,14 @@ class Recentred(Around, StepsToMeans):
         weight = super().answer_factor(dim, step)
         return weight if step else weight * Fraction(self.statistic.feature_sensitivity(dim)) / 2
 
-    def counted(self, ball: Ball) -> CountedRecentred:
-        """Return sums in two rounds, with a count, if the inner statistic has such a form.
+    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
+        """See :meth:`Sums.with_count`."""
+        return self.statistic.with_count(parts, relative)
 
-        See :meth:`Statistic.counted`.
-        """
+    def counted(self, ball: Ball) -> Statistic:
+        """See :meth:`Sums.counted`; refused where the inner statistic has no such form."""
         self.statistic.counted(ball)
-        dim = ball.manifold.dim
-        return CountedRecentred(self, steps_weight(self.answer_norm(dim, 0), dim))
+        return super().counted(ball)
 
     def range(self, ball: Ball) -> Ball:
         """Return the base, the length and the features, one after the other.
@@ -250,7 +250,9 @@ class Recentred(Around, StepsToMeans):
             question = SeenFromCentre(point.point, ball.reach, 1.0, moment=True)
         return _Padded(question, self.answer_factor(dim, step), self._size(dim))
 
-    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:
+    def move(
+        self, ball: Ball, point: Any, noisy: FloatArray, step: int, noise: Callable[[], float]
+    ) -> Any:
         """Go to the released mean; see :meth:`Statistic.move`."""
         if step == 0:
             dim = ball.manifold.dim
@@ -258,8 +260,8 @@ class Recentred(Around, StepsToMeans):
             scale = 0.5 * self.statistic.feature_sensitivity(dim)
             # of the mean length of noise, the part of so many coordinates
             part = math.sqrt((dim + 0.5) / (self._size(dim) - 0.5)) / scale
-            at = replace(point, noise=point.noise * part)
-            return super().move(ball, at, noisy[: dim + 1] / scale, step)
+            first = noisy[: dim + 1] / scale
+            return super().move(ball, point, first, step, lambda: noise() * part)
         return point, noisy / self.answer_weight(step)
 
     def value_at(self, ball: Ball, point: Any) -> FloatArray:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.statistics._means import counted_mean, mean_for
+from riemdp.statistics._means import TangentMean, mean_for
 from riemdp.statistics._steps import BIAS, StepsToMeans, step_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._means import Mean
@@ -103,7 +103,7 @@ class RefinedMean(StepsToMeans):
 
     def counted(self, ball: Ball) -> Statistic:
         """See :meth:`NoisySteps.counted`; of one round a mean."""
-        return counted_mean(ball) if self.rounds == 1 else super().counted(ball)
+        return TangentMean().counted(ball) if self.rounds == 1 else super().counted(ball)
 
     def _mean(self, ball: Ball) -> Mean | None:
         return mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None
@@ -141,9 +141,11 @@ class RefinedMean(StepsToMeans):
         mean = self._mean(ball)
         return super().ask(ball, point, step) if mean is None else mean
 
-    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:
+    def move(
+        self, ball: Ball, point: Any, noisy: FloatArray, step: int, noise: Callable[[], float]
+    ) -> Any:
         """See :meth:`NoisySteps.move`; of one round the noisy mean."""
-        return noisy if self.rounds == 1 else super().move(ball, point, noisy, step)
+        return noisy if self.rounds == 1 else super().move(ball, point, noisy, step, noise)
 
     def value_at(self, ball: Ball, point: Any) -> FloatArray:
         """See :meth:`NoisySteps.value_at`; of one round the noisy mean."""

@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._statistic import Metric, Statistic
 
 #: Weights of the covariate and of its square, beside ``(v, s v)`` with ``|s| <= 1``: at most 1 and
 #: the root of 2, and they cost no noise.
@@ -195,7 +194,7 @@ class TangentRegression(SumStatistic):
             return 1.0
         return root_up(2 + Fraction(_MEAN) ** 2 + Fraction(_SQUARE) ** 2)
 
-    def counted(self, ball: Ball) -> CountedSum:
+    def counted(self, ball: Ball) -> Statistic:
         """Return the sums and a count; see :meth:`Statistic.counted`.
 
         Refused where the design is public: then so is the number of records.

@@ -83,6 +83,11 @@ class Statistic(Part, sort="statistic"):
     totals: ClassVar[bool] = False
     weighs: ClassVar[bool] = False
 
+    @property
+    def title(self) -> str:
+        """Name that people read; with that of a statistic inside, if its own says too little."""
+        return self.name
+
     def counted(self, ball: Ball) -> Statistic:  # noqa: ARG002
         """Return the same statistic for a number of records that is private.
 
@@ -386,21 +391,6 @@ class Statistic(Part, sort="statistic"):
         """
         return self.range(ball).center
 
-    def begin(self, ball: Ball, noise: Callable[[], float]) -> Any:  # noqa: ARG002
-        """Return what :meth:`start` does, where the noise is known too.
-
-        Parameters
-        ----------
-        ball : Ball
-        noise : callable
-            Returns the mean length of the noise of an answer, 0 where that is not known: public.
-
-        Returns
-        -------
-        object
-        """
-        return self.start(ball)
-
     def value_at(self, ball: Ball, point: Any) -> FloatArray:  # noqa: ARG002
         r"""Return the value, from what the last move returned; by default that.
 
@@ -568,7 +558,14 @@ class Statistic(Part, sort="statistic"):
             'release private_moments(..., second="matrix")'
         )
 
-    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:  # noqa: ARG002
+    def move(
+        self,
+        ball: Ball,  # noqa: ARG002
+        point: Any,  # noqa: ARG002
+        noisy: FloatArray,
+        step: int,  # noqa: ARG002
+        noise: Callable[[], float],  # noqa: ARG002
+    ) -> Any:
         r"""Return the next point, from an answer with its noise; by default that.
 
         Everything that it uses is released, so it may do what it likes.
@@ -581,6 +578,8 @@ class Statistic(Part, sort="statistic"):
         noisy : ndarray
             Point of the space of the answers.
         step : int
+        noise : callable
+            Returns the mean length of the noise in the answer, 0 where that is not known: public.
 
         Returns
         -------

@@ -13,7 +13,7 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import clip_norm
-from riemdp.statistics._counted_steps import CountedSteps, steps_weight
+from riemdp.statistics._counted import Sums
 from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._seen import (
@@ -26,7 +26,6 @@ from riemdp.statistics._seen import (
     vector_ball,
 )
 from riemdp.statistics._sensitivity import tangent_mean_sensitivity
-from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,12 +53,11 @@ class Place:
 
     point: FloatArray  # in the ball of steps
     unit: float  # length that the radius of an answer stands for, in the step that comes next
-    noise: float  # mean length of the noise of an answer
     trail: tuple[FloatArray, ...] = ()  # points that the value is an average of
 
 
 @dataclass(frozen=True)
-class NoisySteps(Statistic):
+class NoisySteps(Sums):
     """Steps from a released point to the next, each along a noisy mean of bounded vectors.
 
     An answer is a mean over the records, in the tangent space at a released point, of vectors whose
@@ -92,24 +90,8 @@ class NoisySteps(Statistic):
         return step == 0
 
     def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """Return the largest norm of a record's vector in an answer, rounded up.
-
-        In units of the radius.
-        """
+        """See :meth:`Sums.answer_norm`."""
         return root_up(1 + Fraction(FREE) ** 2) if self.has_moment(step) else 1.0
-
-    def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """Return the largest distance of two such vectors: 2, unless a class says otherwise."""
-        return 2.0
-
-    def answer_factor(self, dim: int, step: int) -> Fraction:  # noqa: ARG002
-        """Return what the mean of these vectors is multiplied by in an answer: its weight."""
-        return Fraction(self.answer_weight(step))
-
-    def counted(self, ball: Ball) -> Statistic:
-        """Return sums in steps, with a count in the first; see :meth:`Statistic.counted`."""
-        dim = ball.manifold.dim
-        return CountedSteps(self, steps_weight(self.answer_norm(dim, 0), dim))
 
     def answers(self, ball: Ball) -> Ball:
         """Tangent vectors with one more coordinate; see :meth:`Statistic.answers`."""
@@ -128,12 +110,8 @@ class NoisySteps(Statistic):
         return {**super().proofs_on(ball), "exact mean": ExactSum.proof}
 
     def start(self, ball: Ball) -> Place:
-        """Return the centre, with no noise known; see :meth:`Statistic.start`."""
-        return self.begin(ball, float)
-
-    def begin(self, ball: Ball, noise: Callable[[], float]) -> Place:
-        """Return the centre of the ball; see :meth:`Statistic.begin`."""
-        return Place(steps_ball(ball).center, ball.reach, noise())
+        """Return the centre; see :meth:`Statistic.start`."""
+        return Place(steps_ball(ball).center, ball.reach)
 
     def ask(self, ball: Ball, point: Place, step: int) -> Question:  # noqa: ARG002
         """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
@@ -141,13 +119,15 @@ class NoisySteps(Statistic):
         weight, moment = self.answer_weight(step), self.has_moment(step)
         return kind(point.point, point.unit, weight, moment=moment)
 
-    def move(self, ball: Ball, point: Place, noisy: FloatArray, step: int) -> Place:
+    def move(
+        self, ball: Ball, point: Place, noisy: FloatArray, step: int, noise: Callable[[], float]
+    ) -> Place:
         """Make a step along a noisy mean; see :meth:`Statistic.move`."""
         weight, reach = self.answer_weight(step), ball.reach
         vector, moment = noisy[:-1] / weight, noisy[-1] / weight / FREE
         # Both in units of the radius of answers, which stands for point.unit.
         vector, moment = clip_norm(vector, reach) / reach, moment / reach
-        spread = _spread(vector, moment, point.noise / weight / reach) * point.unit
+        spread = _spread(vector, moment, noise() / weight / reach) * point.unit
         return self._moved(ball, point, vector, spread, step)
 
     @abstractmethod

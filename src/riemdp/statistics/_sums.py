@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.statistics._counted_sum import CountedSum, count_weight
+from riemdp.statistics._counted import Sums
 from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._seen import View, vector_ball, view_from_centre
@@ -26,7 +27,7 @@ _MOST = 2**22
 
 
 @dataclass(frozen=True)
-class SumStatistic(FeatureSum):
+class SumStatistic(FeatureSum, Sums):
     r"""Mean over the records of a vector that is bounded, and a function of the record alone.
 
     A subclass says which features these are, and how far they move at most when a record is
@@ -40,9 +41,6 @@ class SumStatistic(FeatureSum):
     recentres : bool
         Whether features are those of normal coordinates, so that any point may be their base; see
         :class:`Recentred`.
-    counts_records : bool
-        Whether the number of records is a linear function of their sum, as it is where each record
-        is in one class of several: :meth:`count_form`.
 
     References
     ----------
@@ -57,7 +55,7 @@ class SumStatistic(FeatureSum):
 
     projects: ClassVar[bool] = False
     recentres: ClassVar[bool] = True
-    counts_records: ClassVar[bool] = False
+    in_parts: ClassVar[bool] = True
 
     @abstractmethod
     def feature_sensitivity(self, dim: int) -> float:
@@ -106,43 +104,22 @@ class SumStatistic(FeatureSum):
         """See :meth:`FeatureSum.square`: that of :meth:`feature_norm`."""
         return Fraction(self.feature_norm(dim)) ** 2
 
-    def count_form(self, dim: int) -> FloatArray:  # noqa: ARG002
-        """Return the linear function of features that is 1 for every record.
+    def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
+        """See :meth:`Sums.answer_norm`."""
+        return self.feature_norm(dim)
 
-        Where :attr:`counts_records` says that there is one.
+    def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
+        """See :meth:`Sums.answer_move`."""
+        return self.feature_sensitivity(dim)
 
-        Parameters
-        ----------
-        dim : int
+    def farthest(self, ball: Ball) -> float:
+        """Return that of features; see :meth:`Sums.farthest`."""
+        return self.feature_norm(self.dim(ball))
 
-        Returns
-        -------
-        ndarray, shape (size,)
-        """
-        raise UnsupportedError(f"the features of the {self.name} do not say how many records are")
-
-    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return parts of sums that were divided by a noisy number of records.
-
-        Standard deviations may take that noise in, to first order: it is a common factor of all
-        features, which turns no direction. By default they are those of the sums alone.
-
-        Parameters
-        ----------
-        parts : mapping of str to object
-            What :meth:`parts` returned.
-        relative : float
-            Standard deviation of the number of records, as a share of it; NaN where not known.
-
-        Returns
-        -------
-        mapping of str to object
-        """
-        return parts
-
-    def counted(self, ball: Ball) -> CountedSum:
-        """Return the sums, with the number of records among them; see :meth:`Statistic.counted`."""
-        return CountedSum(self, count_weight(self, self.dim(ball)))
+    def count_weight(self, ball: Ball) -> float:
+        """For features at the boundary, not a mean alone; see :meth:`Sums.count_weight`."""
+        dim = self.dim(ball)
+        return self.feature_norm(dim) * math.pow(self.size(dim), -0.25)
 
     @abstractmethod
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:

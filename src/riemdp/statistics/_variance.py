@@ -3,114 +3,34 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
-from riemdp._checks import is_one_of, kind_of, shown
+from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
 from riemdp.manifolds import Ball, Euclidean
+from riemdp.statistics._counted import Sums
 from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
 from riemdp.statistics._moments import Moments
 from riemdp.statistics._recentred import Recentred
-from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import FloatArray
-    from riemdp.statistics._counted_steps import CountedRecentred
-    from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._statistic import Metric
 
 
-class VarianceOfMoments(Statistic):
-    """What variances have in common that are computed of released moments.
-
-    They ask what the moments ask, and their values are numbers from 0 to the squared radius. See
-    docs/proofs/joint-sensitivities.md.
-    """
-
-    caveat = (
-        "expected_distance is that of the noise of mean and second moment together; how far "
-        "clipping moved the variance is not bounded"
-    )
-    projects = False
-    keeps_range = True
-
-    @property
-    @abstractmethod
-    def _moments(self) -> Statistic:
-        """Return the moments."""
-
-    @property
-    def steps(self) -> int:  # type: ignore[override]
-        """Two where a mean is released first, else one."""
-        return self._moments.steps
-
-    def answer_weight(self, step: int) -> float:
-        """See :meth:`Statistic.answer_weight`."""
-        return self._moments.answer_weight(step)
-
-    def noise_in_value(self, ball: Ball) -> float:
-        """At most, to first order: noise moves the second moment, and the mean at its farthest."""
-        return 2.1 * ball.reach * self._moments.noise_in_value(ball)
-
-    def proofs(self) -> Mapping[str, str | None]:
-        """Its own, and those of the moments."""
-        return both_proved({self.name: self.proof}, self._moments.proofs())
-
-    def range(self, ball: Ball) -> Ball:
-        """Numbers from 0 to the squared radius; see :meth:`Statistic.range`."""
-        return variances(ball)
-
-    def answers(self, ball: Ball) -> Ball:
-        """Return those of the moments; see :meth:`Statistic.answers`."""
-        return self._moments.answers(ball)
-
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return that of the moments; see :meth:`Statistic.replace_one`."""
-        return self._moments.replace_one(ball, n, metric)
-
-    def tolerance(self, ball: Ball, sensitivity: float) -> float:
-        """Zero: integers are added; see :meth:`Statistic.tolerance`."""
-        return self._moments.tolerance(ball, sensitivity)
-
-    def start(self, ball: Ball) -> Any:
-        """Where the moments start, with no noise known; see :meth:`Statistic.start`."""
-        return self.begin(ball, float)
-
-    def begin(self, ball: Ball, noise: Callable[[], float]) -> Any:
-        """Return where the moments start, and the noise; see :meth:`Statistic.begin`."""
-        return self._moments.begin(ball, noise), noise()
-
-    def ask(self, ball: Ball, point: Any, step: int) -> Question:
-        """Return what the moments ask; see :meth:`Statistic.ask`."""
-        return self._moments.ask(ball, point[0], step)
-
-    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:
-        """Go where the moments go; see :meth:`Statistic.move`."""
-        return self._moments.move(ball, point[0], noisy, step), point[1]
-
-    def value_at(self, ball: Ball, point: Any) -> FloatArray:
-        """Return the variance, shape (1,); see :meth:`Statistic.value_at`."""
-        at, noise = point
-        # of a Gaussian the squared mean length in so many dimensions is that many less 1/2, nearly
-        sd = noise / math.sqrt(self.answers(ball).manifold.dim - 0.5)
-        found = self._moments.present(ball, self._moments.value_at(ball, at), lambda: sd)
-        return np.array([min(found.variance, ball.reach**2)])
-
-
 @final
 @register
 @dataclass(frozen=True)
-class Variance(VarianceOfMoments):
+class Variance(Sums):
     """Mean squared distance to the mean, of the mean and the second moment that are released.
 
     In the tangent space at the centre of the ball, or at a mean that is released first; on flat
@@ -150,6 +70,13 @@ class Variance(VarianceOfMoments):
 
     name: ClassVar[str] = "variance"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+    caveat: ClassVar[str] = (
+        "expected_distance is that of the noise of mean and second moment together; how far "
+        "clipping moved the variance is not bounded"
+    )
+    projects: ClassVar[bool] = False
+    keeps_range: ClassVar[bool] = True
+
     base: Literal["recentred", "public"] = "recentred"
     share: float = 0.2
     alpha: float = 2.0
@@ -166,66 +93,80 @@ class Variance(VarianceOfMoments):
         both = Recentred(Moments(), self.share, self.alpha)
         return both if self.base == "recentred" else Moments()
 
-    def counted(self, ball: Ball) -> CountedVariance:
-        """Return that of the counted moments; see :meth:`Statistic.counted`."""
-        return CountedVariance(self._moments.counted(ball))
-
-
-@final
-@register
-@dataclass(frozen=True)
-class CountedVariance(VarianceOfMoments):
-    """The same of a number of records that is private: of moments that are released with it.
-
-    Parameters
-    ----------
-    moments : CountedSum or CountedRecentred
-        Of :class:`Moments`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are none.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
-    """
-
-    name: ClassVar[str] = "counted-variance"
-    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
-    totals: ClassVar[bool] = True
-
-    moments: CountedSum | CountedRecentred
-
-    def __post_init__(self) -> None:
-        given: Any = self.moments
-        if not (getattr(given, "totals", False) and hasattr(given, "statistic")):
-            raise InvalidParameterError(
-                "moments must be those of a private number of records, as "
-                f"Moments().counted(ball) returns them, got {kind_of(given)}"
-            )
-
     @property
-    def _moments(self) -> Statistic:
-        return self.moments
+    def steps(self) -> int:  # type: ignore[override]
+        """Two where a mean is released first, else one."""
+        return self._moments.steps
 
-    @property
-    def inside(self) -> tuple[Statistic]:
-        """The moments."""
-        return (self.moments,)
+    def answer_weight(self, step: int) -> float:
+        """See :meth:`Statistic.answer_weight`."""
+        return self._moments.answer_weight(step)
 
-    def counted(self, ball: Ball) -> CountedVariance:  # noqa: ARG002
-        """Return itself; see :meth:`Statistic.counted`."""
-        return self
+    def noise_in_value(self, ball: Ball) -> float:
+        """At most, to first order: noise moves the second moment, and the mean at its farthest."""
+        return 2.1 * ball.reach * self._moments.noise_in_value(ball)
 
-    def add_remove(self, ball: Ball, metric: Metric) -> float:
-        """Return that of the moments; see :meth:`Statistic.add_remove`."""
-        return self.moments.add_remove(ball, metric)
+    def proofs(self) -> Mapping[str, str | None]:
+        """Its own, and those of the moments."""
+        return both_proved({self.name: self.proof}, self._moments.proofs())
 
-    def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
-        """Return that of the moments; see :meth:`Statistic.released_count`."""
-        return self.moments.released_count(ball, answers)
+    def range(self, ball: Ball) -> Ball:
+        """Numbers from 0 to the squared radius; see :meth:`Statistic.range`."""
+        return variances(ball)
+
+    def answers(self, ball: Ball) -> Ball:
+        """Return those of the moments; see :meth:`Statistic.answers`."""
+        return self._moments.answers(ball)
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return that of the moments; see :meth:`Statistic.replace_one`."""
+        return self._moments.replace_one(ball, n, metric)
+
+    def tolerance(self, ball: Ball, sensitivity: float) -> float:
+        """Zero: integers are added; see :meth:`Statistic.tolerance`."""
+        return self._moments.tolerance(ball, sensitivity)
+
+    def start(self, ball: Ball) -> Any:
+        """Return where the moments start, with no noise yet; see :meth:`Statistic.start`."""
+        return self._moments.start(ball), 0.0
+
+    def ask(self, ball: Ball, point: Any, step: int) -> Question:
+        """Return what the moments ask; see :meth:`Statistic.ask`."""
+        return self._moments.ask(ball, point[0], step)
+
+    def move(
+        self, ball: Ball, point: Any, noisy: FloatArray, step: int, noise: Callable[[], float]
+    ) -> Any:
+        """Go where the moments go, with the noise; see :meth:`Statistic.move`."""
+        return self._moments.move(ball, point[0], noisy, step, noise), noise()
+
+    def value_at(self, ball: Ball, point: Any) -> FloatArray:
+        """Return the variance, shape (1,); see :meth:`Statistic.value_at`."""
+        at, noise = point
+        # of a Gaussian the squared mean length in so many dimensions is that many less 1/2, nearly
+        sd = noise / math.sqrt(self.answers(ball).manifold.dim - 0.5)
+        found = self._moments.present(ball, self._moments.value_at(ball, at), lambda: sd)
+        return np.array([min(found.variance, ball.reach**2)])
+
+    def answer_norm(self, dim: int, step: int) -> float:
+        """Return that of the moments; see :meth:`Sums.answer_norm`."""
+        return self._moments.answer_norm(dim, step)
+
+    def answer_move(self, dim: int, step: int) -> float:
+        """Return that of the moments; see :meth:`Sums.answer_move`."""
+        return self._moments.answer_move(dim, step)
+
+    def answer_factor(self, dim: int, step: int) -> Fraction:
+        """Return that of the moments; see :meth:`Sums.answer_factor`."""
+        return self._moments.answer_factor(dim, step)
+
+    def count_weight(self, ball: Ball) -> float:
+        """Return that of the moments; see :meth:`Sums.count_weight`."""
+        return self._moments.count_weight(ball)
+
+    def farthest(self, ball: Ball) -> float:
+        """At most, to first order; see :meth:`noise_in_value`."""
+        return 2.1 * ball.reach * self._moments.farthest(ball)
 
 
 @final

@@ -11,16 +11,18 @@ import numpy as np
 
 from riemdp._errors import NotOnManifoldError
 from riemdp._part import register
-from riemdp.statistics._feature_sums import root_up
-from riemdp.statistics._sum_and_weight import SumAndWeight
+from riemdp.statistics._counted import MOST_RECORDS, checked_weight
+from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
+    from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric, Statistic
 
 #: The square root of 3, rounded down.
@@ -32,7 +34,7 @@ _LEAST = 2.0**-20
 @final
 @register
 @dataclass(frozen=True)
-class WeightedMean(SumAndWeight):
+class WeightedMean(FeatureSum):
     """Tangent mean with weights that are as private as the records: two sums, both with noise.
 
     Released are ``(S, weight r W)`` with S the sum of ``w v``, v the normal coordinates of a record
@@ -73,13 +75,47 @@ class WeightedMean(SumAndWeight):
         "of weights that was released"
     )
     takes: ClassVar[tuple[str, ...]] = ("weights",)
+    projects: ClassVar[bool] = False
+    keeps_range: ClassVar[bool] = True
+    totals: ClassVar[bool] = True
     weighs: ClassVar[bool] = True
 
     weight: float = field(default=ROOT_3)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", checked_weight(self.weight, free=False))
+
+    def size(self, dim: int) -> int:
+        """See :meth:`FeatureSum.size`."""
+        return dim + 1
+
     def features(self, vectors: FloatArray, records: Records) -> FloatArray:
         """``(w v, weight w)``; see :meth:`FeatureSum.features`."""
-        return self.with_weights(vectors, np.asarray(records.weights))
+        column = np.asarray(records.weights)[:, None]
+        last = column * (self.weight * self.whole(vectors.shape[-1]))
+        return np.concatenate([column * vectors, last], axis=-1)
+
+    def square(self, dim: int) -> Fraction:  # noqa: ARG002
+        """``1 + weight^2``; see :meth:`FeatureSum.square`."""
+        return 1 + Fraction(self.weight) ** 2
+
+    def answers(self, ball: Ball) -> Ball:
+        """Return sums over however many records there are; see :meth:`Statistic.answers`."""
+        reach = MOST_RECORDS * (1.0 + self.weight) * ball.reach
+        return vector_ball(self.size(self.dim(ball)), reach)
+
+    def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
+        """``r sqrt(1 + weight^2)``; see :meth:`Statistic.add_remove`."""
+        return root_up(Fraction(ball.reach) ** 2 * self.square(self.dim(ball)))
+
+    def noise_in_value(self, ball: Ball) -> float:
+        """Of the sum, and of the weights at the boundary; see :meth:`Statistic.noise_in_value`."""
+        dim = ball.manifold.dim
+        return math.sqrt((dim + self.weight**-2) / (dim + 1.0))
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Return the sums; see :meth:`Question.finish`."""
+        return total_features(partial, ball.reach)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """``r max(2, sqrt(1 + weight^2))``, for any n; see :meth:`Statistic.replace_one`."""
@@ -93,18 +129,27 @@ class WeightedMean(SumAndWeight):
         """Return the same with the weight that suits it; see :meth:`Statistic.counted`."""
         return WeightedMean(ball.manifold.dim**-0.25)
 
-    def start(self, ball: Ball) -> Any:  # noqa: ARG002
-        """Return that no noise is known; see :meth:`begin`."""
-        return 0.0
+    def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
+        """W; see :meth:`Statistic.released_total`."""
+        dim = self.dim(ball)
+        return float(answers[0][dim]) / (on_grid(self.weight * self.whole(dim)) * ball.reach)
 
-    def begin(self, ball: Ball, noise: Callable[[], float]) -> Any:  # noqa: ARG002
-        """Return the mean length of the noise, which :meth:`least` is made of."""
-        return noise()
+    def move(
+        self,
+        ball: Ball,
+        point: Any,  # noqa: ARG002
+        noisy: FloatArray,
+        step: int,  # noqa: ARG002
+        noise: Callable[[], float],
+    ) -> FloatArray:
+        """Divide, by about the standard deviation of the noise at least.
 
-    def least(self, ball: Ball, point: Any) -> float:
-        """See :meth:`SumAndWeight.least`: about the standard deviation of the noise."""
-        one = float(point) / math.sqrt(self.size(self.dim(ball)))
-        return max(one / (self.weight * ball.reach), _LEAST)
+        See :meth:`Statistic.move`.
+        """
+        one = noise() / math.sqrt(len(noisy))
+        least = max(one / (self.weight * ball.reach), _LEAST)
+        number = max(self.released_total(ball, [noisy]) or 0.0, least)
+        return ball.point(ball.shorten(noisy[:-1] / number))
 
     def check_records(self, records: Records) -> None:
         """Require weights in [0, 1]; see :meth:`Statistic.check_records`."""

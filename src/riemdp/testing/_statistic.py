@@ -48,7 +48,7 @@ def _questions(statistic: Statistic, ball: Ball) -> Iterator[tuple[float, Questi
     point = statistic.start(ball)
     for step in range(min(statistic.steps, _STEPS)):
         if step > 0:
-            point = statistic.move(ball, point, noisy, step - 1)
+            point = statistic.move(ball, point, noisy, step - 1, float)
         yield statistic.answer_weight(step), statistic.ask(ball, point, step)
 
 
@@ -362,7 +362,7 @@ def nothing_is_carried(statistic: Statistic, ball: Ball) -> None:
                 [state(fresh), state(question)] == before,
                 "an answer changes no attribute of the statistic, of its question or of a class",
             )
-        moved.append(contents(fresh.move(ball, fresh.start(ball), noisy, 0)))
+        moved.append(contents(fresh.move(ball, fresh.start(ball), noisy, 0, float)))
     require(
         all(each == moved[0] for each in moved),
         "move depends on what is released alone, not on what was answered before",

@@ -76,7 +76,7 @@ class Median(Statistic):
     def ask(self, ball, point, step):
         return MeanDirection(point)
 
-    def move(self, ball, point, noisy, step):
+    def move(self, ball, point, noisy, step, noise):
         manifold, length = ball.manifold, 0.7**step * ball.radius
         return ball.project(manifold.exp(point, manifold.tangent_vector(point, length * noisy)))
 
