@@ -21,6 +21,7 @@ from riemdp.statistics._seen import (
     JOINT_REACH,
     Seen,
     SeenFromCentre,
+    answer_shape,
     seen_from,
     steps_ball,
     vector_ball,
@@ -91,16 +92,16 @@ class NoisySteps(Statistic):
         """Whether an answer has the second moment in it; the first one, by default."""
         return step == 0
 
-    def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
+    def answer_norm(self, dim: int, step: int) -> float:
         """Return the largest norm of a record's vector in an answer, rounded up.
 
         In units of the radius.
         """
-        return root_up(1 + Fraction(FREE) ** 2) if self.has_moment(step) else 1.0
+        return root_up(answer_shape(dim, moment=self.has_moment(step)).norm)
 
-    def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
+    def answer_move(self, dim: int, step: int) -> float:
         """Return the largest distance of two such vectors: 2, unless a class says otherwise."""
-        return 2.0
+        return root_up(answer_shape(dim, moment=self.has_moment(step)).move)
 
     def answer_factor(self, dim: int, step: int) -> Fraction:  # noqa: ARG002
         """Return what the mean of these vectors is multiplied by in an answer: its weight."""
