@@ -331,7 +331,7 @@ def on_grid(vectors: NDArray[np.float64]) -> Integers:
         Sums of squares are at most ``2^80``.
     """
     with np.errstate(all="ignore"):  # what is no number is no row
-        numbers = np.asarray(vectors * 2.0**BITS)
+        numbers = np.asarray(vectors, dtype=np.float64) * 2.0**BITS  # a copy
         whole = numbers.astype(np.int64)
         # rounding towards zero makes none longer
         return whole if surely_within(numbers, UNIT**2).all() else guarded(whole, UNIT**2)
