@@ -20,7 +20,7 @@ import laws
 import riemdp
 from riemdp import GDP, Accountant, Records, RiemdpError, verify
 from riemdp._part import registered
-from riemdp.kernel import _tiles
+from riemdp.kernel import _sums, _tiles
 from riemdp.manifolds import _logarithms
 from riemdp.release._check_document import FOLLOWED, STATED
 from riemdp.statistics import (
@@ -31,7 +31,6 @@ from riemdp.statistics import (
     _answer,
     _compiled_space_form,
     _data,
-    _exact_mean,
     answer,
 )
 
@@ -392,7 +391,7 @@ def test_every_edit_of_a_document_is_refused_or_listed(place, name):
 @pytest.fixture
 def believed(monkeypatch):
     """Rows are neither guarded nor, as those of other packages, asked for one by one."""
-    monkeypatch.setattr(_exact_mean, "guarded", lambda rows, *_: rows)
+    monkeypatch.setattr(_sums, "guarded", lambda rows, *_: rows)
     monkeypatch.setattr(_answer, "is_own_throughout", lambda *_: True)
     monkeypatch.setattr(_answer, "places_are_alike", lambda *_: True)
 

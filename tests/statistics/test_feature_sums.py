@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from riemdp.kernel import Sum
 from riemdp.statistics._feature_sums import on_grid, root_up, total_features
-from riemdp.statistics._records import IntegerSum
 
 
 def test_a_constant_feature_is_what_the_grid_makes_of_it():
@@ -20,9 +20,9 @@ def test_a_constant_feature_is_what_the_grid_makes_of_it():
 
 
 def test_totals_are_not_divided():
-    total = IntegerSum((3 << 40, -5), 7)
+    total = Sum((3 << 40, -5), 7)
     assert total_features(total, 0.5) == (Fraction(3, 2), Fraction(-5, 2**41))
-    assert total_features(IntegerSum((0, 0), 0), 0.5) == (0, 0)
+    assert total_features(Sum((0, 0), 0), 0.5) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp.kernel import Moment, _shapes
 from riemdp.statistics import _seen
 from riemdp.statistics._answer import Prepared, answer
-from riemdp.statistics._exact_mean import grid_of
 from riemdp.statistics._seen import Directions, Seen, SeenFromCentre, seen_from, steps_ball
 
 BALLS = [
@@ -101,11 +101,11 @@ def test_a_larger_factor_of_the_moment_is_not_free(monkeypatch):
     points = np.array([[1.0, 0.0], [-0.2360679775, 0.0], [-0.3, 0.0]])
     question = SeenFromCentre(ball.center, 1.0, 1.0, moment=True)
     assert 0.99 < max(moves(question, ball, points)) <= 1
-    monkeypatch.setattr(_seen, "FREE", 1.7)
+    monkeypatch.setattr(_shapes, "_FREE", 1741)  # over 2^10: 1.7002
     worst = float(max(moves(question, ball, points))) ** 0.5
     u = np.linspace(-1.0, 1.0, 20001)
-    expected = np.sqrt(np.max((1 - u) ** 2 + (1.7 * (1 - u**2)) ** 2))
-    assert expected == pytest.approx(2.0261893, abs=1e-7)
+    expected = np.sqrt(np.max((1 - u) ** 2 + (1741 / 1024 * (1 - u**2)) ** 2))
+    assert expected == pytest.approx(2.02634, abs=1e-5)
     assert 2.02 < 2.0 * worst <= expected * (1 + 1e-9)
 
 
@@ -115,13 +115,8 @@ def test_the_free_factor_is_under_the_least_of_the_proof():
     least = np.min((3.0 + u) / ((1.0 + u) ** 2 * (1.0 - u)))
     assert least == pytest.approx(golden**5 / 4.0, rel=1e-10)
     assert least**0.5 * (1.0 - 1e-4) < _seen.FREE < least**0.5
+    assert Fraction(_seen.FREE) ** 2 + 1 == Moment(3).norm
     assert _seen.JOINT_REACH > (1.0 + _seen.FREE**2) ** 0.5
-
-
-@pytest.mark.parametrize("dim", [1, 36, 4080, 10**5])
-def test_the_margin_is_what_the_proof_takes(dim):
-    asked = Fraction(2) ** -39 + (dim + 8) * (Fraction(2) ** -50 + Fraction(2) ** -52)
-    assert asked <= Fraction(_seen.joint_margin(dim)) < 2 * asked
 
 
 def test_many_coordinates_are_rounded_to_no_longer_vectors():
@@ -157,7 +152,7 @@ def test_sums_are_of_integers_in_any_order(ball):
                 assert max(abs(a - b) for a, b in zip(whole, each, strict=True)) < 1e-9
         else:
             assert whole == other == chunks
-        unit = Fraction(question.weight) * Fraction(2) ** -grid_of(ball) / len(points)
+        unit = Fraction(question.weight) * Fraction(ball.reach) / (len(points) << 40)
         assert all((each / unit).denominator == 1 for each in whole)
         assert question.moment or whole[-1] == 0
 
@@ -234,7 +229,7 @@ def test_directions_of_tiny_and_huge_vectors_are_unit_vectors():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     question = Directions(ball.center, 1.0, 1.0, moment=False)
     rows = np.array([[3e-300, 4e-300], [5e-324, 0.0], [0.3, 0.4], [0.0, 0.0]])
-    found = question._vectors(rows, 2.0)
-    np.testing.assert_allclose(found, [[1.2, 1.6], [2.0, 0.0], [1.2, 1.6], [0.0, 0.0]], rtol=1e-15)
-    far = question._vectors(np.array([[3e300, 4e300]]), 2.0)
-    np.testing.assert_allclose(far, [[1.2, 1.6]], rtol=1e-15)
+    found = question._vectors(rows)
+    np.testing.assert_allclose(found, [[0.6, 0.8], [1.0, 0.0], [0.6, 0.8], [0.0, 0.0]], rtol=4e-15)
+    far = question._vectors(np.array([[3e300, 4e300]]))
+    np.testing.assert_allclose(far, [[0.6, 0.8]], rtol=4e-15)

@@ -25,6 +25,7 @@ from riemdp import (
     Sphere,
     UnsupportedError,
 )
+from riemdp.kernel import Sum
 from riemdp.statistics import (
     ClassMoments,
     DirectionalMoments,
@@ -51,7 +52,6 @@ from riemdp.statistics import (
     WeightedTangentMean,
     answer,
 )
-from riemdp.statistics._records import IntegerSum
 from riemdp.statistics._stream import Outcome, Summarise
 from riemdp.testing._statistic import chunks_make_the_whole
 
@@ -141,7 +141,7 @@ def test_integers_are_those_of_the_whole(statistic, ball, counted):
         for chunks in streams:
             found = Streamed(ball, chunks, form, n, keeps_places=not counted).summary(question)
             assert found == whole
-        assert isinstance(whole, IntegerSum)
+        assert isinstance(whole, Sum)
         # control: one record less is another sum
         fewer = Prepared(ball, records.at(slice(0, N - 1))).summary(question)
         assert fewer != whole
@@ -414,7 +414,7 @@ def test_a_task_that_was_counted_twice_or_lost_is_an_error():
 
 def test_no_text_of_a_stream_holds_a_number():
     chunks = Chunks([np.array([[0.125]])], n=1, manifest=["Ann"])
-    outcome = Outcome(3, 7, IntegerSum((125,), 7), np.zeros(7, "V16"))
+    outcome = Outcome(3, 7, Sum((125,), 7), np.zeros(7, "V16"))
     for text in (repr(chunks), repr(outcome)):
         assert not {"125", "Ann", "7"} & set(re.findall(r"\w+", text))
     assert "number=3" in repr(outcome)

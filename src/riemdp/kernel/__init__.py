@@ -4,6 +4,8 @@ Nothing here knows spaces, statistics or releases.
 """
 
 from riemdp.kernel._guard import guarded, within
+from riemdp.kernel._shapes import UNIT, Counted, Moment, Shape, Vector, on_grid
+from riemdp.kernel._sums import Sum, added, added_products, added_with_weights, sum_of
 from riemdp.kernel._tiles import (
     computed,
     has_form,
@@ -17,14 +19,25 @@ from riemdp.kernel._tiles import (
 )
 
 __all__ = [
+    "UNIT",
+    "Counted",
+    "Moment",
+    "Shape",
+    "Sum",
+    "Vector",
+    "added",
+    "added_products",
+    "added_with_weights",
     "computed",
     "guarded",
     "has_form",
     "in_tiles",
     "joined",
+    "on_grid",
     "places_are_alike",
     "public_row",
     "rows_for",
+    "sum_of",
     "taken",
     "tiles",
     "within",

@@ -58,21 +58,27 @@ def within(rows: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
     ndarray of bool, shape (n,)
         False, too, where a coordinate is over ``2^42``.
     """
-    # without abs: that of -2^63 is itself
     largest = min(math.isqrt(most), 2**_BITS)
-    found = np.asarray(((rows >= -largest) & (rows <= largest)).all(axis=-1))
+    # without abs: that of -2^63 is itself
+    if -largest <= rows.min(initial=0) and rows.max(initial=0) <= largest:
+        found = np.ones(len(rows), dtype=bool)
+    else:
+        found = np.asarray(((rows >= -largest) & (rows <= largest)).all(axis=-1))
     known = np.flatnonzero(found)
     short = rows if len(known) == len(rows) else rows[known]
-    found[known[~_surely_within(short, most)]] = False
+    found[known[~surely_within(short, most)]] = False
     rest = known[~found[known]]
     if len(rest):
         found[rest] = [square <= most for square in _squares(rows[rest])]
     return found
 
 
-def _surely_within(rows: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
-    """Whether a sum in float64 proves it: it errs by a share of at most m 2^-53, to first order."""
-    numbers = rows.astype(np.float64)  # exact, under 2^53
+def surely_within(rows: NDArray[np.int64] | NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Say of rows, of integers under ``2^53`` or of floats, which a sum in float64 proves within.
+
+    It errs by a share of at most m 2^-53, to first order. What is no number is not within.
+    """
+    numbers = np.asarray(rows, dtype=np.float64)
     limit = float(most) * (1.0 - (rows.shape[-1] + 4.0) * 2.0**-52)
     return np.asarray(np.einsum("ij,ij->i", numbers, numbers) <= limit)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp.kernel._guard import guarded
+from riemdp.kernel._guard import guarded, surely_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -330,8 +330,11 @@ def on_grid(vectors: NDArray[np.float64]) -> Integers:
     ndarray of int64, shape (n, m)
         Sums of squares are at most ``2^80``.
     """
-    with np.errstate(invalid="ignore"):  # what is no number is no row
-        return guarded((vectors * 2.0**BITS).astype(np.int64), UNIT**2)
+    with np.errstate(all="ignore"):  # what is no number is no row
+        numbers = np.asarray(vectors, dtype=np.float64) * 2.0**BITS  # a copy
+        whole = numbers.astype(np.int64)
+        # rounding towards zero makes none longer
+        return whole if surely_within(numbers, UNIT**2).all() else guarded(whole, UNIT**2)
 
 
 def second_weights(second: Second, scalar: int) -> tuple[float, float]:
@@ -380,7 +383,9 @@ def _times(whole: Integers, weight: int) -> Integers:
 
 def _products(*pairs: Sequence[Integers]) -> Integers:
     """Add products of integers of at most ``2^42`` in size, and divide by ``UNIT`` towards zero."""
-    high = middle = low = np.int64(0)
+    high: Any = 0
+    middle: Any = 0
+    low: Any = 0
     for first, second in pairs:
         (a, b), (c, d) = ((x >> _LOW, x & (1 << _LOW) - 1) for x in (first, second))
         high, middle, low = high + a * c, middle + (a * d + b * c), low + b * d

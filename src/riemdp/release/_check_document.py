@@ -81,7 +81,7 @@ _MOST_RECORDS, _MOST_STEPS = 2.0**63, 100_000
 #: Weights of second moments that leave the move of a vector of norm 1 at 2 (under the root of
 #: phi^5 / 4, and under 1 / sqrt(2)), and of a squared covariate that does so (under sqrt(2)): see
 #: docs/proofs/noisy-steps.md and docs/proofs/joint-sensitivities.md.
-_FREE, _FREE_MATRIX, _SQUARE = 1.665, 0.70710678, 1.41421356
+_FREE, _FREE_MATRIX, _SQUARE = 1705 / 1024, 0.70710678, 1.41421356
 
 
 class _ProblemError(InvalidParameterError):

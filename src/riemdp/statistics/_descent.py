@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.statistics._exact_mean import added_products, sum_of
+from riemdp.kernel import added_products, sum_of
 from riemdp.statistics._question import Pass
 
 if TYPE_CHECKING:

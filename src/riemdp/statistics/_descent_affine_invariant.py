@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._working_precision import working_precision
+from riemdp.kernel import Sum
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.statistics import _certified_affine_invariant as certified
 from riemdp.statistics._descent import (
@@ -20,7 +21,6 @@ from riemdp.statistics._descent import (
     weight_of,
 )
 from riemdp.statistics._enclosed_point import PRECISION, exact_matrix, whitening
-from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ class AffineInvariantDescent(Descent):
         whole: NDArray[np.int64] | None = None,
         *,
         last: bool,  # noqa: ARG002
-    ) -> IntegerSum:
+    ) -> Sum:
         """Entries of logarithms, what these may be wrong by, and how many are no proof."""
         logs, vectors = records
         entries, lost = certified.logarithms(view.whitening, logs, vectors)
@@ -95,22 +95,22 @@ class AffineInvariantDescent(Descent):
         entries = np.where(known[:, None], entries, 0.0)
         raised = np.ldexp(np.ceil(np.ldexp(np.where(known, lost, 0.0), _BITS)), -_BITS)
         totals = added_rows(np.concatenate([entries, raised[:, None]], axis=-1), _BITS, whole)
-        return IntegerSum((*totals, int((~known).sum())), weight_of(len(logs), whole))
+        return Sum((*totals, int((~known).sum())), weight_of(len(logs), whole))
 
-    def moved(self, point: FloatArray, partial: IntegerSum, number: int) -> FloatArray:
+    def moved(self, point: FloatArray, partial: Sum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
         along = self.steps[number] * _symmetric.symmetrise(self._gradient(partial))
         found = _displaced(point, along, self.k)
         return clip_norm(found, self.radius) if np.isfinite(found).all() else point
 
     def certified(
-        self, point: FloatArray, view: View, partial: IntegerSum, tol: float
+        self, point: FloatArray, view: View, partial: Sum, tol: float
     ) -> tuple[Fraction, ...]:
         """Add what logarithms may be wrong by; see :meth:`Descent.certified`."""
         check_reached(self._bound(view, partial), tol)
         return tuple(map(Fraction, point.tolist()))
 
-    def _bound(self, view: View, partial: IntegerSum) -> float:
+    def _bound(self, view: View, partial: Sum) -> float:
         """Bound the distance to the mean, rounded up, inf where nothing is proved."""
         *_, lost, unknown = partial.total
         if unknown:
@@ -119,7 +119,7 @@ class AffineInvariantDescent(Descent):
         size = float(np.linalg.norm(self._gradient(partial)))
         return (view.moved + size + wrong) * (1.0 + 2.0**-30) + 1e-150
 
-    def _gradient(self, partial: IntegerSum) -> FloatArray:
+    def _gradient(self, partial: Sum) -> FloatArray:
         unit = partial.count << _BITS
         entries = [total / unit for total in partial.total[: self.k**2]]  # correctly rounded
         return np.array(entries).reshape(self.k, self.k)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._working_precision import working_precision
+from riemdp.kernel import Sum
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._certified_space_form import Sums
 from riemdp.statistics._descent import (
@@ -20,7 +21,6 @@ from riemdp.statistics._descent import (
     spherical_steps,
     weight_of,
 )
-from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,9 +103,9 @@ class SpaceFormDescent(Descent):
         rows = logarithms(self.curvature, view, records)
         rows = np.where(np.isfinite(rows), rows, 0.0)
         total = added_rows(rows, self._bits(58), whole)
-        return IntegerSum(total, weight_of(len(records), whole))
+        return Sum(total, weight_of(len(records), whole))
 
-    def moved(self, point: FloatArray, partial: IntegerSum, number: int) -> FloatArray:
+    def moved(self, point: FloatArray, partial: Sum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
         unit = Fraction(2) ** self._bits(58) * partial.count
         along = np.array([[self.steps[number] * float(total / unit) for total in partial.total]])

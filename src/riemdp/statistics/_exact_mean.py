@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -10,24 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from riemdp._errors import UnsupportedError
-from riemdp.kernel import guarded
-from riemdp.statistics._records import IntegerSum, record_coordinates
+from riemdp.kernel import UNIT, Sum, added, added_with_weights, on_grid
+from riemdp.statistics._records import in_units, record_coordinates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._descent import Descent
     from riemdp.statistics._question import Partial
-
-#: Share of the radius that records keep from the boundary, so that none rounds over it.
-_MARGIN = 2.0**-40
-#: Records have coordinates of about this many bits.
-_BITS = 40
-#: Integers of 42 bits that int64 adds.
-_ROWS = 2**20
 
 
 class ExactMean(ABC):
@@ -136,12 +126,8 @@ def shortened(ball: Ball, data: FloatArray) -> FloatArray:
     ``(dim + 8) 2^-52`` if that is more, which is what rounding takes from a norm and a quotient.
     """
     coordinates = np.ascontiguousarray(record_coordinates(ball, data))
-    return ball.shorten(coordinates, 1.0 - margin_of(coordinates.shape[-1]))
-
-
-def margin_of(dim: int) -> float:
-    """Share of the radius by which records are shortened, so that rounding takes none over it."""
-    return max(_MARGIN, (dim + 8.0) * 2.0**-52)
+    margin = max(2.0**-40, (coordinates.shape[-1] + 8.0) * 2.0**-52)
+    return ball.shorten(coordinates, 1.0 - margin)
 
 
 class ExactSum(ExactMean):
@@ -160,14 +146,17 @@ class ExactSum(ExactMean):
         """Zero."""
         return 0.0
 
-    def added(self, ball: Ball, rows: NDArray[np.int64]) -> IntegerSum:
-        """Add rows; see :meth:`ExactMean.added`."""
-        return added(rows, square_of(ball))
+    def rows_of(self, ball: Ball, data: FloatArray) -> NDArray[np.int64]:
+        """Clip, and round towards zero; see :meth:`ExactMean.rows_of`."""
+        return self.rows(ball, ball.shorten(record_coordinates(ball, data)))
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> NDArray[np.int64]:
-        """Round each record towards zero; see :meth:`ExactMean.rows`."""
-        # a power of two rounds nothing
-        return (coordinates * 2.0 ** grid_of(ball)).astype(np.int64)
+        """Round each record towards zero, in units of the radius; see :meth:`ExactMean.rows`."""
+        return on_grid(in_units(coordinates, ball.reach))
+
+    def added(self, ball: Ball, rows: NDArray[np.int64]) -> Sum:  # noqa: ARG002
+        """Add rows; see :meth:`ExactMean.added`."""
+        return added(rows, UNIT**2)
 
     def weighted(
         self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64], tol: float
@@ -175,64 +164,17 @@ class ExactSum(ExactMean):
         """Add products of integers; see :meth:`ExactMean.weighted`."""
         return self.mean(ball, self.summed(ball, rows, whole), tol)
 
-    def summed(self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64]) -> IntegerSum:
+    def summed(self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64]) -> Sum:  # noqa: ARG002
         """Add products, and weights; see :meth:`ExactMean.summed`."""
-        inside = guarded(rows, square_of(ball))
-        return IntegerSum(added_products(inside, whole), sum_of(whole))
+        return added_with_weights(rows, whole, UNIT**2)
 
-    def mean(self, ball: Ball, partial: IntegerSum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+    def mean(self, ball: Ball, partial: Sum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers."""
-        unit = Fraction(2) ** -grid_of(ball) / partial.count
-        above, below = unit.numerator, unit.denominator
-        return tuple(Fraction(total * above, below) for total in partial.total)
+        return mean_of(partial, ball.reach)
 
 
-def added(rows: NDArray[np.int64], most: int, fallback: Sequence[int] | None = None) -> IntegerSum:
-    """Sum of rows ``(m, d)`` of integers, without overflow.
-
-    Those whose squares add up to more than ``most`` count as ``fallback``, by default zero: none
-    does, as long as what is proved of rounding is true.
-    """
-    return _sum_of_rows(guarded(rows, most, fallback))
-
-
-def square_of(ball: Ball) -> int:
-    """Largest square of the norm of an integer row: ``(2^g r)^2``, rounded down."""
-    return math.floor((Fraction(ball.reach) * Fraction(2) ** grid_of(ball)) ** 2)
-
-
-def _sum_of_rows(whole: NDArray[np.int64]) -> IntegerSum:
-    """Sum of rows ``(m, d)`` of integers of at most ``2^42`` in size."""
-    starts = range(0, max(1, len(whole)), _ROWS)  # of no rows the sum is 0
-    parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in starts]
-    return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
-
-
-def sum_of(whole: NDArray[np.int64]) -> int:
-    """Sum of integers ``(m,)`` under ``2^42``, without overflow."""
-    return _sum_of_rows(whole[:, None]).total[0]
-
-
-#: Bits of the lower parts of coordinates and weights, whose products int64 adds.
-_COORDINATE, _WEIGHT = 21, 20
-
-
-def added_products(rows: NDArray[np.int64], whole: NDArray[np.int64]) -> tuple[int, ...]:
-    """Sum of rows ``(m, d)`` of integers under ``2^42`` times weights ``(m,)``, without overflow.
-
-    Weights are at least 0, at most ``2^40``.
-    """
-    total = [0] * rows.shape[1]
-    for start in range(0, len(rows), _ROWS):
-        some, each = rows[start : start + _ROWS], whole[start : start + _ROWS]
-        # x = high 2^21 + low with 0 <= low < 2^21, so that |products| <= 2^41, 2^20 of them 2^61
-        for left, up in ((some >> _COORDINATE, _COORDINATE), (some & (2**_COORDINATE - 1), 0)):
-            for right, further in ((each >> _WEIGHT, _WEIGHT), (each & (2**_WEIGHT - 1), 0)):
-                found = (right @ left).tolist()
-                total = [a + (b << (up + further)) for a, b in zip(total, found, strict=True)]
-    return tuple(total)
-
-
-def grid_of(ball: Ball) -> int:
-    """Minus the binary logarithm of the grid's step, from the radius alone."""
-    return _BITS + 1 - math.frexp(ball.reach)[1]
+def mean_of(partial: Sum, length: float | Fraction) -> tuple[Fraction, ...]:
+    """Return the mean of rows, as rational numbers, in units of which one is so long."""
+    each = Fraction(length) / (partial.count * UNIT)
+    above, below = each.numerator, each.denominator
+    return tuple(Fraction(total * above, below) for total in partial.total)

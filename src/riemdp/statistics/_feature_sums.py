@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp.kernel import added
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._data import Records, as_records
-from riemdp.statistics._exact_mean import added
 from riemdp.statistics._records import joined, record_coordinates
 from riemdp.statistics._statistic import Summary
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.kernel import Sum
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
-    from riemdp.statistics._records import IntegerSum
 
 #: Minus the binary logarithm of the step of the grid that features are rounded to.
 _GRID = 40
@@ -180,11 +180,11 @@ class FeatureSum(Summary):
         """
         return None
 
-    def added(self, ball: Ball, rows: NDArray[np.int64]) -> IntegerSum:
+    def added(self, ball: Ball, rows: NDArray[np.int64]) -> Sum:
         """Add; see :meth:`Question.added`."""
         return self.total(self.dim(ball), rows)
 
-    def total(self, dim: int, rows: NDArray[np.int64]) -> IntegerSum:
+    def total(self, dim: int, rows: NDArray[np.int64]) -> Sum:
         """Return the sum of features on the grid, none of which is longer than is stated."""
         return added(rows, self.longest(dim), self.fallback(dim))
 
@@ -193,13 +193,13 @@ class FeatureSum(Summary):
         return joined(first, second)
 
 
-def mean_features(total: IntegerSum, unit: float) -> tuple[Fraction, ...]:
+def mean_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
     """Return the mean of features on the grid, times a length."""
     each = Fraction(unit) / (total.count << _GRID)
     return tuple(whole * each for whole in total.total)
 
 
-def total_features(total: IntegerSum, unit: float) -> tuple[Fraction, ...]:
+def total_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
     """Return the sum of features on the grid, times a length; of no records zeros."""
     each = Fraction(unit) / (1 << _GRID)
     return tuple(whole * each for whole in total.total)

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
+from riemdp.kernel import Sum
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
 
 
-@dataclass(frozen=True)
-class IntegerSum:
-    """Sum of so many records, or of so much weight of them, in steps of a grid."""
-
-    total: tuple[int, ...]  # one for each coordinate
-    count: int
-
-    def __add__(self, other: IntegerSum) -> IntegerSum:
-        total = tuple(a + b for a, b in zip(self.total, other.total, strict=True))
-        return IntegerSum(total, self.count + other.count)
-
-
 def joined(first: Partial, second: Partial) -> Partial:
     """Join two chunks, in the form that a solver works with: sums are added."""
-    if isinstance(first, IntegerSum):
+    if isinstance(first, Sum):
         return first + second
     if isinstance(first, tuple):
         return tuple(joined(*pair) for pair in zip(first, second, strict=True))
@@ -41,6 +29,15 @@ def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
         coordinates = ball.coordinates(data)
     finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)
     return np.where(finite, coordinates, 0.0)
+
+
+def in_units(vectors: FloatArray, length: float | FloatArray) -> FloatArray:
+    """Divide vectors ``(n, dim)`` by a length that they have at most, up to rounding.
+
+    And by ``1 + (dim + 8) 2^-52``, which is more than rounding takes: so no quotient is longer than
+    1 as a real number, which would not count.
+    """
+    return np.asarray(vectors / (length * (1.0 + (vectors.shape[-1] + 8.0) * 2.0**-52)))
 
 
 def check_inside(ball: Ball, data: FloatArray) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp.kernel import Counted, Moment, Shape, Vector, added
 from riemdp.manifolds import Ball, Euclidean, clip_norm
-from riemdp.statistics._exact_mean import added, grid_of, margin_of
+from riemdp.statistics._exact_mean import mean_of
 from riemdp.statistics._question import Question
-from riemdp.statistics._records import joined, record_coordinates
+from riemdp.statistics._records import in_units, joined, record_coordinates
 
 if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray, Manifold
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Beside a vector v of norm at most r, so many times |v|^2 / r costs no noise: under the root of
 #: phi^5 / 4 = 2.7725424859..., phi the golden ratio; see docs/proofs/noisy-steps.md.
-FREE = 1.665
+FREE = 1705 / 1024
 #: Bound of the norm of both together, in units of r: over the root of 1 + FREE^2.
 JOINT_REACH = 2.0
 
@@ -98,32 +98,18 @@ class Seen(Question):
         """Return normal coordinates about the base, shape (m, dim)."""
         return seen_from(steps_ball(ball).manifold, self.base, records)
 
-    def _vectors(self, coordinates: FloatArray, reach: float) -> FloatArray:
-        """Return vectors of norm at most ``reach`` up to rounding, shape (m, dim)."""
-        return clip_norm(coordinates, self.unit) * (reach / self.unit)
+    def _vectors(self, coordinates: FloatArray) -> FloatArray:
+        """Return vectors of norm at most 1, shape (m, dim)."""
+        return in_units(clip_norm(coordinates, self.unit), self.unit)
 
     def rows(self, ball: Ball, records: FloatArray) -> Partial:
         """Shorten and scale; see :meth:`Question.rows`."""
-        reach = ball.reach
-        vectors = self._vectors(np.ascontiguousarray(self._coordinates(ball, records)), reach)
-        # Clipped last: what is added is an integer vector that the sensitivity is proved of.
-        dim = vectors.shape[-1]
-        inside = clip_norm(vectors, reach * (1.0 - joint_margin(dim)))
-        whole = np.trunc(inside * 2.0 ** grid_of(ball))  # a power of two rounds nothing
-        return np.floor(self._with_moment(whole, reach * 2.0 ** grid_of(ball))).astype(np.int64)
+        vectors = self._vectors(np.ascontiguousarray(self._coordinates(ball, records)))
+        return answer_shape(ball.manifold.dim, moment=self.moment).rows(vectors)
 
     def added(self, ball: Ball, rows: Partial) -> Partial:
         """Add integers; see :meth:`Question.added`, and docs/proofs/noisy-steps.md, claim 3."""
-        share = 1 + Fraction(FREE) ** 2 if self.moment else Fraction(1)
-        longest = Fraction(ball.reach) * Fraction(2) ** grid_of(ball)
-        return added(rows, math.floor(share * longest**2))
-
-    def _with_moment(self, vectors: FloatArray, reach: float) -> FloatArray:
-        """Return vectors with one more coordinate, shape (m, dim + 1)."""
-        squares = np.zeros(len(vectors))
-        if self.moment:
-            squares = FREE * (np.square(vectors / reach).sum(axis=-1) * reach)
-        return np.concatenate([vectors, squares[:, None]], axis=-1)
+        return added(rows, answer_shape(ball.manifold.dim, moment=self.moment).longest)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""
@@ -131,8 +117,7 @@ class Seen(Question):
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, and weight, as rational numbers; see :meth:`Question.finish`."""
-        unit = Fraction(self.weight) * Fraction(2) ** -grid_of(ball) / partial.count
-        return tuple(total * unit for total in partial.total)
+        return mean_of(partial, Fraction(self.weight) * Fraction(ball.reach))
 
 
 class SeenFromCentre(Seen):
@@ -153,16 +138,19 @@ class Directions(Seen):
     there.
     """
 
-    def _vectors(self, coordinates: FloatArray, reach: float) -> FloatArray:
+    def _vectors(self, coordinates: FloatArray) -> FloatArray:
         exponent = np.frexp(np.abs(coordinates).max(axis=-1, keepdims=True))[1]
         scaled = np.ldexp(coordinates, -exponent)  # squares neither overflow nor vanish
         norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
-        return np.asarray(scaled * (reach / np.where(norm > 0.0, norm, 1.0)))
+        return in_units(scaled, np.where(norm > 0.0, norm, 1.0))
 
 
-def joint_margin(dim: int) -> float:
-    """Share of the radius that is left for rounding the second moment; see the proof note."""
-    return 2.0**-39 + (dim + 8.0) * 2.0**-50 + margin_of(dim)
+def answer_shape(dim: int, *, moment: bool) -> Shape:
+    """Return the shape of the rows of an answer: of a vector, with one more coordinate.
+
+    That is the second moment, or 0.
+    """
+    return Moment(dim) if moment else Counted(Vector(dim), 0)
 
 
 def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:

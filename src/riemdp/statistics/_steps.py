@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from riemdp.statistics._seen import (
     JOINT_REACH,
     Seen,
     SeenFromCentre,
+    answer_shape,
     seen_from,
     steps_ball,
     vector_ball,
@@ -89,9 +89,13 @@ class NoisySteps(Sums):
         """Whether an answer has the second moment in it; the first one, by default."""
         return step == 0
 
-    def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
+    def answer_norm(self, dim: int, step: int) -> float:
         """See :meth:`Sums.answer_norm`."""
-        return root_up(1 + Fraction(FREE) ** 2) if self.has_moment(step) else 1.0
+        return root_up(answer_shape(dim, moment=self.has_moment(step)).norm)
+
+    def answer_move(self, dim: int, step: int) -> float:
+        """See :meth:`Sums.answer_move`."""
+        return root_up(answer_shape(dim, moment=self.has_moment(step)).move)
 
     def answers(self, ball: Ball) -> Ball:
         """Tangent vectors with one more coordinate; see :meth:`Statistic.answers`."""

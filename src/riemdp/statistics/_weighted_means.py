@@ -18,7 +18,7 @@ from riemdp._errors import (
     UnsupportedNeighboursError,
 )
 from riemdp._part import register
-from riemdp.statistics._exact_mean import shortened, sum_of
+from riemdp.kernel import sum_of
 from riemdp.statistics._feature_sums import quotient_of
 from riemdp.statistics._means import AverageMean, IntrinsicMean, Mean, check_certifiable
 from riemdp.statistics._sensitivity import (
@@ -234,9 +234,8 @@ class WeightedMeanOfPlaces(Mean):
 
     def rows(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64]]:
         """Clip, with weights as integers; see :meth:`Question.rows`."""
-        points, exact = np.asarray(records.points), self._exact(ball)
-        whole = whole_weights(records.weights)
-        return exact.rows(ball, shortened(ball, points)), whole
+        points, whole = np.asarray(records.points), whole_weights(records.weights)
+        return self._exact(ball).rows_of(ball, points), whole
 
     def added(self, ball: Ball, rows: Partial) -> Partial:
         """Add, where that is all that is needed; see :meth:`Question.added`."""
