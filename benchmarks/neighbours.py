@@ -61,14 +61,14 @@ def add_remove(draws: int) -> Iterator[Row]:
     points[:, 0] += 0.378 - points[:, 0].mean()
     mean = points.mean(axis=0)
     form = AddRemove().form(TangentMean(), ball)
-    exact = [float(x) for x in answer(form, ball, points, 0.0)]
+    asked = form.ask(ball, form.start(ball), 0)
+    exact = [float(x) for x in answer(asked, ball, points, 0.0)]
     given = points, ball, GDP(mu)
     first = riemdp.private_mean(*given, neighbours=AddRemove(), generator=random, **GAUSSIAN)
     sigma = first.mechanism.sigma
     # the same sums, with noise of the scale that the release has
     noisy = np.array(exact) + sigma * random.normal(size=(200_000, dim + 1))
-    weight = exact[-1] / n
-    quotient = noisy[:, :-1] / np.maximum(noisy[:, -1:] / weight, 1.0)
+    quotient = form.weight * noisy[:, :-1] / np.maximum(noisy[:, -1:], exact[-1] / n)
     many = rms(np.linalg.norm(quotient - mean, axis=1))
     released = [
         np.linalg.norm(

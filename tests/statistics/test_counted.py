@@ -597,6 +597,7 @@ def test_parameters():
         form = statistic.counted(ball)
         assert decode(encode(form), "statistic") == form
         assert form.counted(ball) is form
+        assert form.title == f"counted {statistic.name}"
         assert form.proofs()["counted"] == "docs/proofs/neighbours.md"
     with pytest.raises(UnsupportedError, match="do not say how many"):
         Moments().count_form(2)

@@ -29,6 +29,7 @@ class Silent(Summary):
 def test_defaults_claim_nothing():
     silent = Silent()
     assert silent.proofs_on(BALL) == {"Silent": None}
+    assert silent.title == silent.name
     assert silent.steps == 1
     assert silent.answers(BALL) == silent.range(BALL)
     assert silent.ask(BALL, BALL.center, 0) is silent

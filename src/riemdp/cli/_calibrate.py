@@ -64,7 +64,9 @@ def calibrate(
             chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted, neighbours=related)
         found, sensitivity = chosen.mechanism, chosen.sensitivity
         if chosen.statistic.totals:
-            estimated = f"sums of a {chosen.statistic.title}"
+            estimated = (
+                f"sums of a {chosen.statistic.title}, over the largest norm of what a record adds"
+            )
     else:
         raise InvalidParameterError(
             "give --sensitivity, or --radius and --n, or --radius and --adjacency add-remove "

@@ -65,29 +65,82 @@ class Sums(Statistic):
     in_parts: ClassVar[bool] = False
 
     def dim(self, ball: Ball) -> int:
-        """Return the dimension of what a record is before anything stands beside it."""
+        """Return the dimension of what a record is before anything stands beside it.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        int
+        """
         return ball.manifold.dim
 
     def unit(self, ball: Ball) -> float:
-        """Return the length that 1 stands for: the radius, by default."""
+        """Return the length that 1 stands for: the radius, by default.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        float
+        """
         return ball.reach
 
     def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """Return the largest norm of a record's vector in an answer, rounded up; by default 1."""
+        """Return the largest norm of a record's vector in an answer, rounded up; by default 1.
+
+        Parameters
+        ----------
+        dim, step : int
+
+        Returns
+        -------
+        float
+        """
         return 1.0
 
     def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """Return the largest distance of two such vectors, rounded up; by default 2."""
+        """Return the largest distance of two such vectors, rounded up; by default 2.
+
+        Parameters
+        ----------
+        dim, step : int
+
+        Returns
+        -------
+        float
+        """
         return 2.0
 
     def answer_factor(self, dim: int, step: int) -> Fraction:  # noqa: ARG002
-        """Return what their mean is multiplied by in an answer: its weight."""
+        """Return what their mean is multiplied by in an answer: its weight.
+
+        Parameters
+        ----------
+        dim, step : int
+
+        Returns
+        -------
+        Fraction
+        """
         return Fraction(self.answer_weight(step))
 
     def farthest(self, ball: Ball) -> float:  # noqa: ARG002
         """Return how far the value may move with the number of records, as a multiple of its share.
 
         That is the length of a mean at the boundary, by default.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        float
         """
         return 1.0
 
@@ -95,6 +148,14 @@ class Sums(Statistic):
         """Return the linear function of a record's vector that is 1 for every record.
 
         Where :attr:`counts_records` says that there is one.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        ndarray, shape (size,)
         """
         raise UnsupportedError(f"the answers of the {self.name} do not say how many records are")
 
@@ -122,6 +183,14 @@ class Sums(Statistic):
 
         Noise follows ``sqrt(norm^2 + weight^2)``, and the squared error ``dim + 1 / weight^2``
         times its square: least at ``weight^4 = norm^2 / dim``.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        float
         """
         dim = self.dim(ball)
         return math.sqrt(self.answer_norm(dim, 0) / math.sqrt(dim))
