@@ -4,6 +4,7 @@ Nothing here knows spaces, statistics or releases.
 """
 
 from riemdp.kernel._guard import guarded, within
+from riemdp.kernel._people import means_of_owners
 from riemdp.kernel._tiles import (
     computed,
     has_form,
@@ -22,6 +23,7 @@ __all__ = [
     "has_form",
     "in_tiles",
     "joined",
+    "means_of_owners",
     "places_are_alike",
     "public_row",
     "rows_for",

@@ -121,7 +121,8 @@ def private_statistic(
     users : array_like of int or str, shape (n,), optional
         Whose record each is, where people are to be protected with all their records: their
         records are averaged in the tangent space at the centre of the ball, and the statistic is
-        that of one mean a person. What the ids are does not count, only who shares one.
+        that of one mean a person. Of labels and covariates, which may differ within a person, rows
+        of sums are averaged instead. What the ids are does not count, only who shares one.
     people : int, optional
         Public number of people, beside ``users``: that of a list which is not made of the records.
         It is ``release.n``, and one person's records are replaced. Who has no record counts as the

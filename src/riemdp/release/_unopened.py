@@ -13,20 +13,25 @@ import numpy as np
 
 from riemdp._checks import count, real_array
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics import (
+    Prepared,
     Records,
     ReplaceOne,
+    ReplaceUser,
     as_records,
     check_extras,
     check_rows,
     check_shape_of_rows,
+    owners_of,
     without,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.release._offer import Offer
@@ -80,15 +85,31 @@ class Unopened(Source):
         return "users" in self.neighbours.takes
 
     @functools.cached_property
-    def _data(self) -> Records:
+    def _valid(self) -> Records:
         tells = self.neighbours.size_is_public and not self._of_people
         valid = opened(self.records).validated(self.manifold, tells_number=tells)
         may_be_none = self._of_people or not self.neighbours.size_is_public
         check = check_shape_of_rows if may_be_none else check_rows
         check(np.asarray(valid.points), self.manifold)
-        if self.averaged:
-            return without(valid, self.neighbours.takes)
-        return units_of(self.neighbours, self.ball, valid)
+        return valid
+
+    @functools.cached_property
+    def _alone(self) -> Records:
+        """The records without what the relation takes."""
+        return without(self._valid, self.neighbours.takes)
+
+    @functools.cached_property
+    def _units(self) -> Records:
+        return units_of(self.neighbours, self.ball, self._valid)
+
+    @functools.cached_property
+    def _owners(self) -> NDArray[np.intp]:
+        return owners_of(np.asarray(self._valid.users))
+
+    def _has_owners(self, statistic: Statistic) -> bool:
+        """Whether it sees all records of each person, so that rows are averaged and not points."""
+        averages = type(self.neighbours).units is ReplaceUser.units  # and nothing of its own
+        return averages and not self.averaged and statistic.of == "rows"
 
     def size(self, n: int | None) -> int | None:
         """Return the shape's; see :meth:`Source.size`.
@@ -106,13 +127,10 @@ class Unopened(Source):
 
     def opened(self, made: Offer) -> Records:
         """Return them, as many as were stated; see :meth:`Source.opened`."""
-        data, checked = self._data, made.statistic
-        if made.n is not None and self._of_people:
-            if len(data) > made.n:
-                raise InvalidParameterError(
-                    f"there are more people among the records than people = {made.n}"
-                )
-        elif made.n is not None and len(data) != made.n:
+        checked = made.statistic
+        data = self._alone if self.averaged or self._has_owners(checked) else self._units
+        self._absent(made, data)
+        if made.n is not None and not self._of_people and len(data) != made.n:
             raise InvalidParameterError(
                 f"n = {made.n} was given before they were opened, and there are {len(data)}"
             )
@@ -120,12 +138,27 @@ class Unopened(Source):
         discreetly(checked.name, lambda: checked.check_records(data))
         return data
 
-    def seen(self, made: Offer) -> Records:
+    def _absent(self, made: Offer, data: Records) -> int:
+        """Return how many of a public number of people have no record."""
+        if made.n is None or not self._of_people:
+            return 0
+        several = self._has_owners(made.statistic)
+        found = len(np.unique(self._owners)) if several else len(data)
+        if found > made.n:
+            raise InvalidParameterError(
+                f"there are more people among the records than people = {made.n}"
+            )
+        return made.n - found
+
+    def seen(self, made: Offer) -> Records | Summaries:
         """Return all of them; see :meth:`Source.seen`."""
         data = self.opened(made)
-        if made.n is None or not self._of_people:
+        if absent := self._absent(made, data):
+            data = with_absent(data, len(data) + absent, self.ball, made.statistic.absent())
+        if not self._has_owners(made.statistic):
             return data
-        return with_absent(data, made.n, self.ball, made.statistic.absent())
+        others = len(self._owners) + np.arange(absent)
+        return Prepared(made.ball, data, np.append(self._owners, others))
 
 
 def opened(records: Records) -> Records:
@@ -205,6 +238,12 @@ def check_given(
     seen = (extras - set(neighbours.takes)) | set(neighbours.adds)
     named: dict[str, Any] = dict.fromkeys(sorted(seen), ())
     check_extras(Records((), **named), statistic.takes, statistic.name)
+    several = {"labels", "covariates"} & set(statistic.takes)
+    if "users" in neighbours.takes and statistic.of == "points" and several:
+        raise UnsupportedError(
+            f"a person may have several {' and '.join(sorted(several))}, and the {statistic.name} "
+            'sees a point of each: say of = "rows" in its class, if it adds integer rows'
+        )
     check_shapes(records, manifold, None if "users" in neighbours.takes else n)
 
 
@@ -282,12 +321,12 @@ def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
     return without(found, neighbours.takes)
 
 
-def with_absent(data: Records, people: int, ball: Ball, extras: Mapping[str, object]) -> Records:
-    """Return one record for each of so many people: a public one for those who have none.
+def with_absent(data: Records, number: int, ball: Ball, extras: Mapping[str, object]) -> Records:
+    """Return so many records, the last of them public ones, of people who have none.
 
     That is the centre, with ``extras`` of :meth:`riemdp.statistics.Statistic.absent`.
     """
-    absent = people - len(data)
+    absent = number - len(data)
     if absent == 0:
         return data
     points = [np.asarray(data.points), np.broadcast_to(ball.center, (absent, *ball.center.shape))]

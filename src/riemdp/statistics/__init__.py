@@ -69,7 +69,13 @@ if TYPE_CHECKING:
     from riemdp.statistics._sums import SumStatistic
     from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
     from riemdp.statistics._unit_vectors import UnitVectorSum
-    from riemdp.statistics._users import AddRemoveUser, ReplaceUser, check_centre, rows_of_users
+    from riemdp.statistics._users import (
+        AddRemoveUser,
+        ReplaceUser,
+        check_centre,
+        owners_of,
+        rows_of_users,
+    )
     from riemdp.statistics._variance import CountedVariance, DirectVariance, Variance
     from riemdp.statistics._weighted_mean import WeightedMean
     from riemdp.statistics._weighted_means import (
@@ -118,7 +124,7 @@ else:
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",
             "_unit_vectors": "UnitVectorSum",
-            "_users": "AddRemoveUser ReplaceUser check_centre rows_of_users",
+            "_users": "AddRemoveUser ReplaceUser check_centre owners_of rows_of_users",
             "_variance": "CountedVariance DirectVariance Variance",
             "_weighted_mean": "WeightedMean",
             "_weighted_means": (
@@ -195,6 +201,7 @@ __all__ = [
     "largest_share",
     "log_stretch",
     "mean_for",
+    "owners_of",
     "preshapes",
     "public_size",
     "register_solver",

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp.kernel import guarded
 from riemdp.manifolds import Ball, Euclidean, clip_norm
 from riemdp.statistics._exact_mean import added, grid_of, margin_of
 from riemdp.statistics._question import Question
 from riemdp.statistics._records import joined, record_coordinates
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import FloatArray, Manifold
     from riemdp.statistics._question import Partial
 
@@ -112,11 +115,19 @@ class Seen(Question):
         whole = np.trunc(inside * 2.0 ** grid_of(ball))  # a power of two rounds nothing
         return np.floor(self._with_moment(whole, reach * 2.0 ** grid_of(ball))).astype(np.int64)
 
-    def added(self, ball: Ball, rows: Partial) -> Partial:
-        """Add integers; see :meth:`Question.added`, and docs/proofs/noisy-steps.md, claim 3."""
+    def _longest(self, ball: Ball) -> int:
+        """Return the largest sum of squares of a row: docs/proofs/noisy-steps.md, claim 3."""
         share = 1 + Fraction(FREE) ** 2 if self.moment else Fraction(1)
         longest = Fraction(ball.reach) * Fraction(2) ** grid_of(ball)
-        return added(rows, math.floor(share * longest**2))
+        return math.floor(share * longest**2)
+
+    def guarded(self, ball: Ball, rows: Partial) -> NDArray[np.int64]:
+        """Guard integers; see :meth:`Question.guarded`."""
+        return guarded(rows, self._longest(ball))
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Add integers; see :meth:`Question.added`."""
+        return added(rows, self._longest(ball))
 
     def _with_moment(self, vectors: FloatArray, reach: float) -> FloatArray:
         """Return vectors with one more coordinate, shape (m, dim + 1)."""
