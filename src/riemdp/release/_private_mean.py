@@ -57,7 +57,7 @@ def private_mean(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     contribution: int = 1,
     weights: ArrayLike | None = None,
     private_weights: bool = False,
@@ -122,8 +122,9 @@ def private_mean(
         Whose record each is, where people are to be protected with all their records: their
         records are averaged in the tangent space at the centre of the ball, and the statistic is
         that of one mean a person. What the ids are does not count, only who shares one.
-    people : int, optional
+    people : int or sequence of int and str, optional
         Public number of people, beside ``users``: that of a list which is not made of the records.
+        Or that list of ids itself: then a record of nobody on it is an error.
         It is ``release.n``, and one person's records are replaced. Who has no record counts as the
         centre of the ball, or with ``contribution`` not at all. Without it the number of people is
         private, and is never read off the ids.

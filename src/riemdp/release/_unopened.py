@@ -15,6 +15,7 @@ from riemdp._checks import count, real_array
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._zarr_arrays import is_zarr, whole
+from riemdp.release._relation import check_listed
 from riemdp.statistics import (
     Prepared,
     Records,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.release._offer import Offer
+    from riemdp.release._relation import Person
     from riemdp.statistics import Neighbours, Statistic, Summaries
 
 
@@ -71,7 +73,8 @@ class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
     As they were given, or with functions that open them. Their points are on the manifold, and the
-    public ball is that of the units. ``averaged`` records are one of each person already.
+    public ball is that of the units. ``averaged`` records are one of each person already, and
+    ``listed`` are the ids of all people there are, where that is public.
     """
 
     records: Records
@@ -79,6 +82,7 @@ class Unopened(Source):
     ball: Ball
     neighbours: Neighbours
     averaged: bool = field(default=False, kw_only=True)
+    listed: frozenset[Person] | None = field(default=None, kw_only=True)
 
     @property
     def _of_people(self) -> bool:
@@ -91,6 +95,8 @@ class Unopened(Source):
         may_be_none = self._of_people or not self.neighbours.size_is_public
         check = check_shape_of_rows if may_be_none else check_rows
         check(np.asarray(valid.points), self.manifold)
+        if self.listed is not None:
+            check_listed(np.asarray(valid.users), self.listed)
         return valid
 
     @functools.cached_property

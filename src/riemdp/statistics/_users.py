@@ -90,8 +90,8 @@ class PerUser(Neighbours):
 class ReplaceUser(PerUser):
     """Data sets of one public number of people, of whom one has other records, or more, or fewer.
 
-    The number is stated, ``people=...``, and not counted: who has no record counts as the centre of
-    the ball.
+    The number is stated, ``people=...``, or the list of their ids, and not counted: who has no
+    record counts as the centre of the ball.
 
     Parameters
     ----------
