@@ -17,7 +17,7 @@ from riemdp.privacy import check_budget
 from riemdp.release._offer import Terms, wanted_mean
 from riemdp.release._private_ball import find_ball
 from riemdp.release._projection import check_project
-from riemdp.release._relation import check_searched, relation, with_users
+from riemdp.release._relation import check_searched, relation, says_whose, with_users
 from riemdp.release._run import Options, checked_offer, run
 from riemdp.release._search._steps import centre_kind
 from riemdp.release._weights import weighted, with_contribution
@@ -204,7 +204,7 @@ def private_mean(
         raise InvalidParameterError(f"adapt must be true or false, got {shown(adapt)}")
     wanted = _wanted(method, rounds, shares, alpha)
     records = with_users(points, users)
-    has_users = records.users is not None
+    has_users = says_whose(records)
     asked = relation(neighbours, adjacency, budget, has_users=has_users, people=people)
     asked = with_contribution(asked, contribution)
     records, weighs = weighted(records, weights, asked, private=private_weights)

@@ -135,7 +135,7 @@ def number_of_people(people: int | Sequence[int | str]) -> int:
     return count(people if listed is None else len(listed), "people, their public number,")
 
 
-def list_of_people(people: object) -> frozenset[Person] | None:
+def list_of_people(people: Any) -> frozenset[Person] | None:
     """Return the ids of a public list, each with its type: 7 and "7" are two. None of a number."""
     is_list = isinstance(people, Collection) and getattr(people, "ndim", 1) == 1
     if not is_list or isinstance(people, (str, bytes, Mapping)):
@@ -188,6 +188,11 @@ def check_searched(neighbours: Neighbours) -> None:
             "what a search for a ball costs is known for data sets that differ in one record, not "
             f"for {neighbours.name}; release on the public ball, or under replace-one without users"
         )
+
+
+def says_whose(records: Records) -> bool:
+    """Whether it is said whose record each is: here, or in each chunk."""
+    return records.users is not None or getattr(records.points, "by_person", False)
 
 
 def with_users(points: ArrayLike | Records, users: ArrayLike | None) -> Records:

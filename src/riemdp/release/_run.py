@@ -31,6 +31,7 @@ from riemdp.release._relation import (
     check_searched,
     list_of_people,
     relation,
+    says_whose,
     stated_number,
     with_users,
 )
@@ -330,7 +331,7 @@ def prepared(
     public: Ball = ball.ball if isinstance(ball, PrivateBall) else ball
     check_ball(public)
     records, accountant = with_users(points, options.users), options.accountant
-    has_users = records.users is not None
+    has_users = says_whose(records)
     neighbours = relation(
         options.neighbours, options.adjacency, budget, has_users=has_users, people=options.people
     )
@@ -350,7 +351,7 @@ def prepared(
     all_of_them = Unopened(
         records, public.manifold, units, neighbours, averaged=options.averaged, listed=listed
     )
-    data: Source = Stream(records, neighbours) if streams else all_of_them
+    data: Source = Stream(records, neighbours, listed) if streams else all_of_them
     n = stated_number(neighbours, options.n, options.people)
     if found is not None and n is None and (streams or callable(records.points)):
         n = found.n

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.release._offer import Offer
+    from riemdp.release._relation import Person
     from riemdp.statistics import Summaries
 
 #: Numbers that are read at a time, and the fewest and most records that hold them.
@@ -40,8 +41,9 @@ _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
 _MOST_ROWS = 2**36
 _PEOPLE = (
     "the records of a person may be in several chunks, so that a guarantee about people needs all "
-    "records at once; make one record of each person's first, and leave out users, people and "
-    "contribution; or give an array"
+    "records at once, or chunks of which nobody is in two, each with its users: Chunks(parts, "
+    "by_person=True), Records(points, users=...); or make one record of each person's first, and "
+    "leave out users, people and contribution; or give an array"
 )
 _NAMES = ("labels", "ids")
 _ADVICE = (
@@ -335,12 +337,22 @@ class Stream(Source):
     records : Records
         Whose points :func:`is_stream` is true of.
     neighbours : Neighbours
+    listed : frozenset of (type, int or str), optional
+        Ids of all people, where these are public.
     """
 
-    def __init__(self, records: Records, neighbours: Neighbours) -> None:
-        if records.users is not None or _has_units(neighbours):
+    def __init__(
+        self, records: Records, neighbours: Neighbours, listed: frozenset[Person] | None = None
+    ) -> None:
+        by_person = getattr(records.points, "by_person", False)
+        if records.users is not None or (_has_units(neighbours) and not by_person):
             raise UnsupportedNeighboursError(_PEOPLE)
-        self._records, self._neighbours = records, neighbours
+        if by_person and "users" not in neighbours.takes:
+            raise InvalidParameterError(
+                f"whose record each is does not count under {neighbours.name}; leave out "
+                "by_person, and users, or ask for a guarantee about people"
+            )
+        self._records, self._neighbours, self._listed = records, neighbours, listed
         self._chunks = chunks_of(records)
 
     def size(self, n: int | None) -> int | None:
@@ -352,6 +364,8 @@ class Stream(Source):
                     + ("the manifest" if n is None else "n")
                 )
             return None
+        if self._chunks.by_person:  # people, and as many as was stated
+            return n
         if n is not None:
             self._chunks = _with_n(self._chunks, count(n, "n"))
         if self._chunks.n is None:
@@ -366,6 +380,8 @@ class Stream(Source):
         self._check_sent(made)
         self._check_at_hand(made)
         check_places(self._records, made)
+        if self._chunks.by_person and made.n is not None:
+            made.statistic.absent()
         of_one = made.statistic.passes(made.ball, made.tol) or 1
         passes = (made.steps or 1) * of_one
         if passes > 1:
@@ -397,14 +413,15 @@ class Stream(Source):
 
     def _check_parts(self, made: Offer, parts: list[Records | None]) -> None:
         """Refuse what parts that are at hand, None of the others, cannot be computed of."""
-        came, n, manifest = 0, made.n, self._chunks.manifest
+        came, manifest = 0, self._chunks.manifest
+        n = None if self._chunks.by_person else made.n
         for number, records in enumerate(parts):
             if records is None:
                 continue
             rows = None if n is None else self._chunks.rows(number)
             manifold = None if self._chunks.read else made.ball.manifold
             with _of_chunk(number):
-                if records.users is not None:
+                if records.users is not None and not self._chunks.by_person:
                     raise UnsupportedNeighboursError(_PEOPLE)
                 if manifest is not None and records.ids is None:
                     raise InvalidParameterError("with a manifest all records have ids")
@@ -445,5 +462,13 @@ class Stream(Source):
         return self._streamed(made)
 
     def _streamed(self, made: Offer) -> Streamed:
-        keeps = self._neighbours.keeps_places
-        return Streamed(made.ball, self._chunks, made.statistic, made.n, keeps_places=keeps)
+        listed = None if self._listed is None else [one for _, one in self._listed]
+        return Streamed(
+            made.ball,
+            self._chunks,
+            made.statistic,
+            made.n,
+            keeps_places=self._neighbours.keeps_places,
+            people=self._neighbours if self._chunks.by_person else None,
+            listed=listed,
+        )

@@ -20,8 +20,8 @@ from riemdp.statistics import (
     Prepared,
     Records,
     ReplaceOne,
-    ReplaceUser,
     as_records,
+    averages_rows,
     check_extras,
     check_rows,
     check_shape_of_rows,
@@ -114,8 +114,7 @@ class Unopened(Source):
 
     def _has_owners(self, statistic: Statistic) -> bool:
         """Whether it sees all records of each person, so that rows are averaged and not points."""
-        averages = type(self.neighbours).units is ReplaceUser.units  # and nothing of its own
-        return averages and not self.averaged and statistic.of == "rows"
+        return not self.averaged and averages_rows(self.neighbours, statistic)
 
     def size(self, n: int | None) -> int | None:
         """Return the shape's; see :meth:`Source.size`.

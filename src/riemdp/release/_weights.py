@@ -10,6 +10,7 @@ import numpy as np
 from riemdp import statistics  # most means have no weights: their names are found in use
 from riemdp._checks import real_entries, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
+from riemdp.release._relation import says_whose
 from riemdp.release._streams import is_file_of_array, is_stream
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def weighted(
     if not isinstance(private, bool):
         raise InvalidParameterError(f"private_weights must be true or false, got {shown(private)}")
     own = records.weights is not None
-    if records.users is not None and (own or private or weights is not None):
+    if says_whose(records) and (own or private or weights is not None):
         raise InvalidParameterError(
             "weights of records do not say what people weigh; leave out weights and "
             "private_weights, or let people count for as many records as they have, up to "

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from riemdp.statistics._users import (
         AddRemoveUser,
         ReplaceUser,
+        averages_rows,
         check_centre,
         owners_of,
         rows_of_users,
@@ -124,7 +125,9 @@ else:
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",
             "_unit_vectors": "UnitVectorSum",
-            "_users": "AddRemoveUser ReplaceUser check_centre owners_of rows_of_users",
+            "_users": (
+                "AddRemoveUser ReplaceUser averages_rows check_centre owners_of rows_of_users"
+            ),
             "_variance": "CountedVariance DirectVariance Variance",
             "_weighted_mean": "WeightedMean",
             "_weighted_means": (
@@ -186,6 +189,7 @@ __all__ = [
     "WeightedTangentMean",
     "answer",
     "as_records",
+    "averages_rows",
     "check_centre",
     "check_extras",
     "check_inference",

@@ -218,6 +218,23 @@ def means_of_users(ball: Ball, records: Records) -> Records:
     return Records(_means(ball, np.asarray(records.points), rows))
 
 
+def averages_rows(neighbours: Neighbours, statistic: Statistic) -> bool:
+    """Whether rows of people are averaged, and not points: see :attr:`Statistic.of`.
+
+    Not under a relation that makes units of its own.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+    statistic : Statistic
+
+    Returns
+    -------
+    bool
+    """
+    return type(neighbours).units is PerUser.units and statistic.of == "rows"
+
+
 def check_centre(ball: Ball) -> None:
     """Raise ``UnsupportedBallError`` for a whole space, however many records people have.
 
