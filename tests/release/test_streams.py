@@ -1009,6 +1009,11 @@ def test_people_in_chunks_may_have_no_records_at_all():
         (
             Chunks([Records(POINTS, users=WHOSE, ids=range(N))], by_person=True),
             {},
+            "chunk 0: .*leave them out",
+        ),
+        (
+            Chunks([lambda: Records(POINTS, users=WHOSE, ids=range(N))], by_person=True),
+            {},
             "chunk 0: .*and have no ids",
         ),
         (Chunks(parts_of_people(), by_person=True), {"people": 12}, "more people than people = 12"),

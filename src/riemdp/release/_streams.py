@@ -423,6 +423,8 @@ class Stream(Source):
             with _of_chunk(number):
                 if records.users is not None and not self._chunks.by_person:
                     raise UnsupportedNeighboursError(_PEOPLE)
+                if self._chunks.by_person and records.ids is not None:
+                    raise InvalidParameterError("with by_person chunks have no ids: leave them out")
                 if manifest is not None and records.ids is None:
                     raise InvalidParameterError("with a manifest all records have ids")
                 found = shape_of(records.points) or (None,)
