@@ -224,6 +224,25 @@ def test_rows_at_the_bound_without_a_margin_have_means_within_it(name, monkeypat
         assert longest() > most
 
 
+def test_a_row_that_is_too_long_is_none_before_rows_are_averaged(monkeypatch):
+    form, honest = OF_ROWS["classes"], ClassMoments.rows
+    points = BALL.point(np.array([[0.5, 0.3], [0.1, 0.2], [0.4, -0.6]]))
+    records = Records(points, labels=["a", "e", "e"]).validated(BALL.manifold)
+    row = rows_of(form, records)[0]
+
+    def hostile(self, ball, given):
+        found = honest(self, ball, given)
+        found[np.asarray(given.labels) == "e"] = [2**62, -(2**63), *[7] * (found.shape[1] - 2)]
+        return found
+
+    monkeypatch.setattr(ClassMoments, "rows", hostile)
+    found = Prepared(BALL, records, np.zeros(3, dtype=int)).summary(form)
+    assert list(found.total) == [math.trunc(Fraction(x, 3)) for x in row.tolist()]
+    monkeypatch.setattr(ClassMoments, "guarded", lambda self, ball, rows: rows)
+    found = Prepared(BALL, records, np.zeros(3, dtype=int)).summary(form)
+    assert list(found.total) != [math.trunc(Fraction(x, 3)) for x in row.tolist()]
+
+
 def test_sums_in_place_of_means_are_noticed(monkeypatch):
     monkeypatch.setattr(_people, "_quotients", undivided)
     reached("classes", "replaced", 1, 1)
