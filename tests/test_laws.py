@@ -278,10 +278,8 @@ def data_of(cell, number, seed):
         records = laws.company_of(cell, n, seed)
     if "users" not in cell.relation.takes:
         return records, ({"n": n} if cell.relation.size_is_public else {})
-    owner = np.arange(n) // 2 % (9 + seed)  # with one label each
-    extras = () if cell.relation.adds else records.extras
-    beside = {name: np.asarray(getattr(records, name), dtype=object)[owner] for name in extras}
-    kept = Records(records.points, users=owner, **{k: v.tolist() for k, v in beside.items()})
+    kept = replace(records, users=np.arange(n) // 2 % (9 + seed))
+    kept = replace(kept, weights=None) if cell.relation.adds else kept
     return kept, ({"people": n} if cell.relation.size_is_public else {})
 
 

@@ -373,7 +373,7 @@ def taken(records: Records, rows: Sequence[int] | NDArray[np.intp]) -> Records:
 
 
 @functools.cache
-def people(ball: Ball, relation: Neighbours, takes: tuple[str, ...]) -> list[Records]:
+def people(ball: Ball, relation: Neighbours, takes: tuple[str, ...], of: str) -> list[Prepared]:
     """Return what statistics see of persons with one record, or several wild ones."""
     random, points = np.random.default_rng(2), wild_points(ball)
     rows = [[i] for i in range(0, len(points), 3)]
@@ -383,10 +383,12 @@ def people(ball: Ball, relation: Neighbours, takes: tuple[str, ...]) -> list[Rec
         given: dict[str, Any] = {}
         if takes and not relation.adds:
             values = BESIDE[takes[0]]
-            several = [values[(k + i) % len(values)] for i in range(len(own))]
-            given = {takes[0]: several if takes != ("labels",) else [values[k % 2]] * len(own)}
-        one = Records(points[own], **given).validated(ball.manifold)
-        found.append(relation.units(ball, replace(one, users=np.zeros(len(own), dtype=int))))
+            given = {takes[0]: [values[(k + i) % len(values)] for i in range(len(own))]}
+        one, owner = Records(points[own], **given).validated(ball.manifold), np.zeros(len(own), int)
+        if of == "rows":
+            found.append(Prepared(ball, one, owner))
+        else:
+            found.append(Prepared(ball, relation.units(ball, replace(one, users=owner))))
     return found
 
 
@@ -502,8 +504,8 @@ class Rows:
     def _worst(self, relation: Neighbours, k: int) -> tuple[Fraction, Fraction]:
         question, rows, alike = self.asked[k][1], self.rows[k], None
         if "users" in relation.takes:
-            persons = people(self.ball, relation, self.form.takes)
-            own = [row(question, self.ball, one) for one in persons]
+            persons = people(self.ball, relation, self.form.takes, self.form.of)
+            own = [answer(question, self.ball, one, 0.0) for one in persons]
             rows = own if relation.adds else [*rows, *own]
         if self.form.by_place or relation.name == "replace-point":
             if self.form.takes:  # which stays at its place

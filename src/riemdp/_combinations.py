@@ -78,11 +78,12 @@ STATED_IS_PRIVATE = Combination(
 )
 PEOPLE_IN_CHUNKS = Combination(
     "`users=`",
-    "chunks, an iterator",
+    "an iterator, and chunks without `by_person=True`",
     "the records of a person may be in several chunks, so that a guarantee about people needs all "
-    "records at once",
-    "make one record of each person's first, and leave out users, people and contribution; or give "
-    "an array",
+    "records at once, or chunks of which nobody is in two",
+    "give each chunk its users: Chunks(parts, by_person=True), Records(points, users=...); or make "
+    "one record of each person's first, and leave out users, people and contribution; or give an "
+    "array",
 )
 PEOPLE_WEIGH = Combination(
     "`users=`",

@@ -62,6 +62,7 @@ class Case:
     counted: bool | None = None  # whether the number of people is
     # options that messages name
     sized: bool = False
+    parted: bool = False  # whether nobody is in two chunks, as is said
     contribution: int = 1
     paid: str = ""  # adjacency of the account
 
@@ -102,6 +103,9 @@ def records_of(case, file, rows):
     step = (rows.stop - rows.start) // 4
     parts = [some(slice(start, start + step)) for start in range(rows.start, rows.stop, step)]
     sizes = {"n": rows.stop - rows.start, "sizes": step} if case.sized else {}
+    if case.parted:
+        of = {"chunks": parts, "function": lambda: iter(parts), "iterator": iter(parts)}
+        return Chunks(of[case.source], by_person=True)
     if case.source == "chunks":
         return Chunks(parts, **sizes)
     if case.source == "function":
@@ -181,8 +185,10 @@ ADVICE = {
     r"leave out adapt, and method": lambda _: {"call": "mean"},
     r"give an array": lambda _: {"source": "array"},
     r"or a memory map of one": lambda _: {"source": "memmap"},
+    r"by_person=True\)": lambda _: {"inside": True, "parted": True, "sized": False},
     r"make one record of each person's": lambda _: {
         "users": False,
+        "parted": False,
         "counted": None,
         "contribution": 1,
     },
@@ -196,7 +202,11 @@ ADVICE = {
     r"release without one": lambda _: {"account": "none"},
     r'Accountant\(total, adjacency="([a-z-]+)"\)': lambda m: {"account": "memory", "paid": m[1]},
     r"release on the public ball": lambda _: {"public": True},
-    r"under replace-one without users": lambda _: {"adjacency": "replace-one", "users": False},
+    r"under replace-one without users": lambda _: {
+        "adjacency": "replace-one",
+        "users": False,
+        "parted": False,
+    },
     r"give the public number of .*n=\.\.\.": lambda _: {"stated": True},
     r"leave out n$": lambda _: {"stated": False},
 }

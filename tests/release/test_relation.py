@@ -14,6 +14,7 @@ from riemdp import Accountant, verify
 from riemdp._errors import (
     InvalidParameterError,
     NotOnManifoldError,
+    ReleaseFailedError,
     UnsupportedError,
     UnsupportedNeighboursError,
 )
@@ -87,6 +88,13 @@ def test_a_call_or_its_budget_says_whom_the_guarantee_protects(budget, options, 
         (GDP(0.5), {"users": USERS, "n": 10, "people": 10}, "leave out n"),
         (GDP(0.5), {"users": USERS, "people": 0}, "people, .* must be"),
         (GDP(0.5), {"users": USERS, "people": 10.0}, "people, .* must be"),
+        (GDP(0.5), {"users": USERS, "people": []}, "people, .* must be"),
+        (GDP(0.5), {"users": USERS, "people": "0123456789"}, "people, .* must be"),
+        (GDP(0.5), {"users": USERS, "people": dict.fromkeys(range(10))}, "people, .* must be"),
+        (GDP(0.5), {"users": USERS, "people": np.ones((2, 5), dtype=int)}, "people, .* must be"),
+        (GDP(0.5), {"users": USERS, "people": [*range(10), 3]}, "an id twice"),
+        (GDP(0.5), {"users": USERS, "people": [*range(10), 0.5]}, "integers or texts"),
+        (GDP(0.5), {"people": range(10)}, "users="),
         (GDP(0.5), {"users": USERS[1:]}, "one for each point"),
     ],
 )
@@ -125,6 +133,50 @@ def test_users_come_with_the_records_or_by_themselves():
     np.testing.assert_array_equal(first.value, second.value)
     with pytest.raises(InvalidParameterError, match="once"):
         draw(points=Records(POINTS, users=USERS), users=USERS)
+
+
+@pytest.mark.parametrize("listed", [range(12), np.arange(12), {*range(12)}, [*range(12), "3"]])
+def test_people_may_be_a_public_list_of_whom_some_have_no_record(listed):
+    release = mean(GDP(0.5), users=USERS, people=listed, generator=np.random.default_rng(3))
+    stated = mean(GDP(0.5), users=USERS, people=len(listed), generator=np.random.default_rng(3))
+    assert (release.neighbours, release.n) == (ReplaceUser(), len(listed))
+    np.testing.assert_array_equal(release.value, stated.value)
+    assert verify(release).passed
+
+
+def test_a_record_of_nobody_on_the_list_is_an_error_about_the_data():
+    users = USERS.tolist()
+    users[17] = "4"  # not the integer, which is on the list
+    for people in (range(10), [*range(4), *range(5, 20)]):
+        with pytest.raises(InvalidParameterError, match=r"^row 1[67]: it is of nobody on the"):
+            mean(GDP(0.5), users=users, people=people)
+        with pytest.raises(InvalidParameterError, match=r"^row 1[67]: "):
+            riemdp.check(POINTS, BALL, users=users, people=people)
+        account = Accountant(GDP(1.0), adjacency="replace-user")
+        with pytest.raises(ReleaseFailedError):
+            mean(GDP(0.5), users=users, people=people, accountant=account)
+        assert account.spent == GDP(0.5, adjacency="replace-user")
+    assert mean(GDP(0.5), users=users, people=[*range(10), "4"]).n == 11
+
+
+def test_lists_are_for_directions_and_plans_and_groups_too():
+    people = [*range(10), "nobody"]
+    summary = functools.partial(riemdp.private_directional_summary, POINTS, GDP(0.5), users=USERS)
+    assert summary(people=people).n == 11
+    with pytest.raises(InvalidParameterError, match=r"^row 0: it is of nobody"):
+        summary(people=people[1:])
+    found = riemdp.plan(SPHERE, 0.5, None, GDP(0.5), users=True, people=people)
+    assert found.n == 11
+    groups, users = {"a": POINTS[:20], "b": POINTS[20:]}, {"a": USERS[:20], "b": USERS[20:]}
+    means = functools.partial(riemdp.private_means, groups, BALL, GDP(0.5), users=users)
+    listed = {"a": [*range(5), "nobody"], "b": range(5, 10)}
+    assert [each.n for each in means(people=listed).releases.values()] == [6, 5]
+    with pytest.raises(InvalidParameterError, match=r"^group 'a': row 16: it is of nobody"):
+        means(people={**listed, "a": range(4)})
+    account = Accountant(GDP(1.0), adjacency="replace-user")
+    with pytest.raises(InvalidParameterError, match="on the lists of people of groups 'a' and 'b'"):
+        means(people={**listed, "a": range(6)}, accountant=account)
+    assert account.spent is None
 
 
 def test_no_record_and_one_are_neighbours_where_their_number_is_private():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import io
+import itertools
 import logging
 import pickle
 import subprocess
@@ -47,8 +48,10 @@ from riemdp.statistics import (
     ClassMoments,
     FrechetMean,
     Recentred,
+    ReplaceOne,
     ReplacePoint,
     ReplaceUser,
+    TangentMean,
     TangentRegression,
     WeightedFrechetMean,
     WeightedTangentMean,
@@ -922,3 +925,112 @@ def test_tensors_are_streamed_as_they_are_released():
     whole = private_statistic(FrechetMean(), tensors, ball, GDP(1.0), generator=source())
     chunks = Chunks(np.split(tensors, 3), sizes=[10, 10, 10])
     same(private_statistic(FrechetMean(), chunks, ball, GDP(1.0), generator=source()), whole)
+
+
+#: Records of 13 people.
+WHOSE = np.random.default_rng(2).permutation(np.r_[0:13, 0:13, 0:9, 2, 2, 2, 2, 2])
+LABELS_OF_PEOPLE = np.array(["a", "b", "c"])[np.random.default_rng(3).integers(0, 3, N)]
+AGES = np.random.default_rng(4).uniform(0.0, 9.0, N)
+
+
+def parts_of_people(**extras):
+    """Parts of people, one without any record."""
+    whose = np.sort(WHOSE)
+    cuts = [0, *np.searchsorted(whose, [4, 9, 9, 13])]
+    order = np.argsort(WHOSE, kind="stable")
+    extras = {name: values[order] for name, values in extras.items()}
+    return [
+        Records(POINTS[order][i:j], users=whose[i:j], **{k: v[i:j] for k, v in extras.items()})
+        for i, j in itertools.pairwise(cuts)
+    ]
+
+
+@pytest.mark.parametrize("people", [None, 15, range(20)], ids=["private", "number", "list"])
+@pytest.mark.parametrize(
+    ("statistic", "extras"),
+    [
+        (FrechetMean(), {}),
+        (ClassMoments(("a", "b", "c"), "scalar"), {"labels": LABELS_OF_PEOPLE}),
+        (Recentred(TangentRegression(0.0, 9.0)), {"covariates": AGES}),
+    ],
+    ids=["points", "rows", "rounds"],
+)
+def test_people_of_whom_nobody_is_in_two_parts_come_in_chunks(statistic, extras, people):
+    if people is None and not extras:
+        statistic = TangentMean()
+    given = {"people": people, "mechanism": "tangent-gaussian"}
+    whole = Records(POINTS, users=WHOSE, **extras)
+    whole = private_statistic(statistic, whole, CAP, GDP(1.0), generator=source(), **given)
+    parts = parts_of_people(**extras)
+    for some in (parts, parts[::-1], [partial(lambda part: part, one) for one in parts]):
+        chunks = Chunks(some, by_person=True)
+        same(
+            private_statistic(statistic, chunks, CAP, GDP(1.0), generator=source(), **given), whole
+        )
+        check(chunks, CAP, statistic=statistic, people=people)
+
+
+def test_people_in_chunks_may_count_for_several_records():
+    for people in (None, 15):
+        given = {"people": people, "contribution": 2}
+        whole = private_mean(POINTS, CAP, GDP(1.0), users=WHOSE, generator=source(), **given)
+        chunks = Chunks(parts_of_people(), by_person=True)
+        same(private_mean(chunks, CAP, GDP(1.0), generator=source(), **given), whole)
+
+
+def test_somebody_in_two_chunks_is_one_failure_that_says_nothing():
+    parts = parts_of_people()
+    parts.append(Records(POINTS[:1], users=[2]))
+    with pytest.raises(InvalidParameterError, match="somebody has records in two chunks"):
+        private_mean(Chunks(parts, by_person=True), CAP, GDP(1.0))
+    with pytest.raises(InvalidParameterError, match="somebody has records in two chunks"):
+        check(Chunks(parts, by_person=True), CAP)
+    account = Accountant(GDP(1.0), adjacency="add-remove-user")
+    with pytest.raises(ReleaseFailedError) as caught:
+        private_mean(Chunks(parts, by_person=True), CAP, GDP(1.0), accountant=account)
+    assert "two chunks" not in str(caught.value)
+    assert account.spent == GDP(1.0, adjacency="add-remove-user")
+    other = [*parts[:-1], Records(POINTS[:1], users=["2"])]  # a text is another person
+    assert private_mean(Chunks(other, by_person=True), CAP, GDP(1.0), people=14).n == 14
+
+
+def test_people_in_chunks_may_have_no_records_at_all():
+    for people in (None, 3):
+        for parts in ([], [POINTS[:0]]):
+            release = private_mean(Chunks(parts, by_person=True), CAP, GDP(1.0), people=people)
+            assert release.n == people
+
+
+@pytest.mark.parametrize(
+    ("chunks", "options", "said"),
+    [
+        (Chunks([lambda: POINTS], by_person=True), {}, "chunk 0: .*all chunks say whose"),
+        (Chunks([POINTS], by_person=True), {}, "chunk 0: .*takes users too"),
+        (
+            Chunks([Records(POINTS, users=WHOSE, ids=range(N))], by_person=True),
+            {},
+            "chunk 0: .*leave them out",
+        ),
+        (
+            Chunks([lambda: Records(POINTS, users=WHOSE, ids=range(N))], by_person=True),
+            {},
+            "chunk 0: .*and have no ids",
+        ),
+        (Chunks(parts_of_people(), by_person=True), {"people": 12}, "more people than people = 12"),
+        (Chunks(parts_of_people(), by_person=True), {"people": range(13, 30)}, "nobody on the"),
+        (Chunks(parts_of_people(), by_person=True), {"users": WHOSE}, "by_person=True"),
+        (Chunks(parts_of_people(), by_person=True), {"n": N}, "leave out n"),
+        (Chunks(parts_of_people(), by_person=True), {"neighbours": ReplaceOne()}, "does not count"),
+    ],
+)
+def test_what_chunks_of_people_contradict_is_refused(chunks, options, said):
+    with pytest.raises(RiemdpError, match=said):
+        private_mean(chunks, CAP, GDP(1.0), **options)
+
+
+@pytest.mark.parametrize("stated", [{"n": N}, {"sizes": [N]}, {"manifest": range(N)}])
+def test_how_many_records_people_have_is_not_stated(stated):
+    with pytest.raises(InvalidParameterError, match=f"leave out {next(iter(stated))}"):
+        Chunks([POINTS], by_person=True, **stated)
+    with pytest.raises(InvalidParameterError, match="by_person must be true or false"):
+        Chunks([POINTS], by_person=1)

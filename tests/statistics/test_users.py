@@ -168,26 +168,10 @@ def test_ids_are_integers_or_texts_one_a_record(users, said):
         means(ball, scattered(ball, 3), users)
 
 
-def test_a_person_has_one_label_and_the_mean_of_the_covariates():
+def test_records_of_people_have_no_weights():
     ball = BALLS[0]
-    points = scattered(ball, 4)
-    found = means(
-        ball, points, [5, 6, 5, 6], labels=["x", "y", "x", "y"], covariates=[1.0, 2.0, 3.0, 2.0]
-    )
-    assert found.labels.tolist() == ["x", "y"]
-    assert found.covariates.tolist() == [2.0, 2.0]
-    with pytest.raises(InvalidParameterError, match="row 2: it has another label"):
-        means(ball, points, [5, 6, 5, 6], labels=["x", "y", "y", "y"])
     with pytest.raises(InvalidParameterError, match="weights"):
-        means(ball, points, [5, 6, 5, 6], weights=np.ones(4))
-
-
-def test_the_largest_covariates_have_a_mean():
-    ball, most = BALLS[0], np.finfo(float).max
-    found = means(ball, scattered(ball, 6), [0] * 6, covariates=[most] * 6)
-    assert found.covariates[0] == most
-    mixed = means(ball, scattered(ball, 3), [0] * 3, covariates=[most, -most, 3.0])
-    assert mixed.covariates[0] == pytest.approx(1.0)
+        means(ball, scattered(ball, 4), [5, 6, 5, 6], weights=np.ones(4))
 
 
 def test_records_without_coordinates_count_as_the_centre():

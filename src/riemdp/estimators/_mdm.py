@@ -114,7 +114,8 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         y : array_like, shape (n,)
             Labels, all of them among the classes.
         users : array_like of int or str, shape (n,), optional
-            Whose record each is, as in :meth:`PrivateFrechetMean.fit`; a person has one label.
+            Whose record each is, as in :meth:`PrivateFrechetMean.fit`; a person with several
+            labels is in each class with the share of the own records there.
         people : int, optional
             As in :meth:`PrivateFrechetMean.fit`.
 

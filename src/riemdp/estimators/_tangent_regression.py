@@ -134,8 +134,8 @@ class PrivateTangentRegression(PrivateEstimator):
         y : array_like, shape (n, \*point_shape)
             Points. Those outside the ball count as the nearest in it.
         users : array_like of int or str, shape (n,), optional
-            Whose record each is, as in :meth:`PrivateFrechetMean.fit`; covariates of a person are
-            averaged, too.
+            Whose record each is, as in :meth:`PrivateFrechetMean.fit`; sums of points times
+            covariates are averaged over the records of a person.
         people : int, optional
             As in :meth:`PrivateFrechetMean.fit`.
 

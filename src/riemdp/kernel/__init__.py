@@ -4,6 +4,7 @@ Nothing here knows spaces, statistics or releases.
 """
 
 from riemdp.kernel._guard import guarded, within
+from riemdp.kernel._people import means_of_owners
 from riemdp.kernel._shapes import UNIT, Counted, Moment, Shape, Vector, on_grid
 from riemdp.kernel._sums import Sum, added, added_products, added_with_weights, sum_of
 from riemdp.kernel._tiles import (
@@ -33,6 +34,7 @@ __all__ = [
     "has_form",
     "in_tiles",
     "joined",
+    "means_of_owners",
     "on_grid",
     "places_are_alike",
     "public_row",

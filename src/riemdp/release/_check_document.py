@@ -1402,6 +1402,8 @@ _PAGES = {
 }
 #: Page of docs/proofs on which the claims of each part are proved.
 _PROOFS = {name: page for page, names in _PAGES.items() for name in names.split()}
+#: Sums of labels or covariates, which a person may have several of: rows are averaged, not points.
+_OF_ROWS = {"class-moments", "tangent-regression"}
 #: Statistics whose exact sums, or certified means, are part of what is proved.
 _EXACT_MEANS = {
     "frechet-mean", "tangent-mean", "weighted-frechet-mean", "weighted-tangent-mean",
@@ -1652,6 +1654,9 @@ class _Release:
         """Sensitivity, with what the stated tolerance adds to it."""
         moved = [_sensitivity(query, self.adjacency, self.n, self.records) for query in self.asked]
         exact, first = max(moved), self.asked[0]
+        if self.adjacency == "replace-user" and _OF_ROWS & {*names_in(self.given["statistic"])}:
+            # means of rows, rounded towards zero: one unit a coordinate of a grid of 2^-39 moves
+            exact *= 1.0 + (math.isqrt(first.dim - 1) + 1) * 2.0**-39
         least = 1e-9 * exact if first.solved else 0.0
         _require(self.tol >= least * (1.0 - _ELSEWHERE), f"tol is under {least:.9g}")
         return exact + 2.0 * first.stretch * self.tol

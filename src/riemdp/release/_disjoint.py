@@ -9,6 +9,7 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
+from riemdp.release._relation import list_of_people
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.privacy import Budget
+    from riemdp.release._relation import Person
 
     #: Public name of a group.
     Name = int | str
@@ -76,6 +78,18 @@ def check_people(ids: Mapping[Name, Sequence[Any]], *, many_records: bool) -> No
                     f"group {shown(name)}: row {row} is of the same person as row {first}, and the "
                     "guarantee is about single records; ask for one about people: "
                     "users={name: one a record}"
+                )
+
+
+def check_lists(people: Mapping[Name, object]) -> None:
+    """Refuse public lists of people of which two have an id in common."""
+    groups: dict[Person, Name] = {}
+    for name, stated in people.items():
+        for person in list_of_people(stated) or ():
+            if (other := groups.setdefault(person, name)) != name:
+                raise InvalidParameterError(
+                    f"somebody is on the lists of people of groups {shown(other)} and "
+                    f"{shown(name)}; nobody may be in two groups: leave one of them out"
                 )
 
 

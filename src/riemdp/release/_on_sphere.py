@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpErro
 from riemdp.kernel import in_tiles, rows_for
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._own_directions import own_directions
-from riemdp.release._relation import relation
+from riemdp.release._relation import check_listed, list_of_people, number_of_people, relation
 from riemdp.release._run import run
 from riemdp.release._streams import chunks_of, is_stream
 from riemdp.release._unopened import check_shapes, public_size
@@ -21,8 +21,6 @@ from riemdp.statistics import Records, as_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
     from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
@@ -63,7 +61,7 @@ def released_on_sphere(
 
         @functools.cache
         def opened() -> tuple[FloatArray, Any]:
-            return _rows(points, read, own, related, users)
+            return _rows(points, read, own, related, options)
 
         late: Any = (lambda: opened()[0], lambda: opened()[1])
         records = Records(late[0], users=None if users is None else late[1])
@@ -75,10 +73,16 @@ def released_on_sphere(
             n = public_size(as_records(points), related, n)
     ball = Ball.whole(Sphere(width - 1))
     averaged = has_users and "users" in related.takes
-    options = replace(
-        options, neighbours=related, adjacency=None, users=None, n=n, averaged=averaged
+    chosen = replace(
+        options,
+        neighbours=related,
+        adjacency=None,
+        users=None,
+        people=None if options.people is None else number_of_people(options.people),
+        n=n,
+        averaged=averaged,
     )
-    return run(lambda *_: statistic, records, ball, budget, options, label=label)
+    return run(lambda *_: statistic, records, ball, budget, chosen, label=label)
 
 
 def _read_twice(
@@ -120,7 +124,7 @@ def _rows(
     read: Callable[[Any], FloatArray],
     own: Own,
     related: Neighbours,
-    users: ArrayLike | None,
+    options: Options,
 ) -> tuple[FloatArray, Any]:
     """Return a row for each record, or for each person, and whose they are."""
     given = plain_array(points, "points", error=NotOnManifoldError)
@@ -129,10 +133,13 @@ def _rows(
     rows = read(points)
     if given is not None and len(rows):  # the same, but each by itself
         rows, _ = in_tiles(read, [given], [given[0]], rows_for(given.shape[1:]))
+    users, listed = options.users, list_of_people(options.people)
     if users is None or "users" not in related.takes:
         return rows, users
     ball = Ball.whole(Sphere(rows.shape[1] - 1))
     records = Records(rows, users=users).validated(ball.manifold, tells_number=False)
     found, ids = np.asarray(records.points), np.asarray(records.users)
+    if listed is not None:
+        check_listed(ids, listed)
     rows = own_directions(found, ids, own, ball.center)
     return rows, list(range(len(rows)))

@@ -27,13 +27,13 @@ from riemdp.release._offer import (
 )
 from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
 from riemdp.release._plan_pictures import draw_plan
-from riemdp.release._relation import check_searched, relation
+from riemdp.release._relation import check_searched, number_of_people, relation
 from riemdp.release._search._forecast import Forecast, forecast
 from riemdp.release._table import Table
 from riemdp.statistics import RefinedMean, ReplaceOne, check_statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.release._offer import Wanted
@@ -329,7 +329,7 @@ def plan(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: bool = False,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     mechanisms: Iterable[str | type[Mechanism] | Choice] | None = None,
     adapt: bool = False,
     spread: float | None = None,
@@ -363,8 +363,8 @@ def plan(
     users : bool, default False
         Whether people are protected with all their records. Their number is private, and ``n`` one
         that is supposed, unless ``people`` states it.
-    people : int, optional
-        Public number of people, in place of ``n``.
+    people : int or sequence of int and str, optional
+        Public number of people, or list of their ids, in place of ``n``.
     mechanisms : iterable of str, Mechanism class or Choice, optional
         What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
         is left to choose, as in ``"mylab.Noise:power=1.5"``.
@@ -414,7 +414,7 @@ def plan(
     if people is not None:
         if n is not None:
             raise InvalidParameterError("people=... takes the place of n: give None for n")
-        n = people
+        n = number_of_people(people)
     n = count(n, "n, the number of points,")
     if adapt:
         check_searched(neighbours)

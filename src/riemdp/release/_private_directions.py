@@ -22,6 +22,8 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import FloatArray
@@ -45,7 +47,7 @@ def private_directional_summary(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,
@@ -175,7 +177,7 @@ def private_rotation_mean(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,
@@ -266,7 +268,7 @@ def private_procrustes_mean(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,

@@ -18,7 +18,7 @@ from riemdp.privacy import check_budget
 from riemdp.release._offer import Terms, wanted_mean
 from riemdp.release._private_ball import find_ball
 from riemdp.release._projection import check_project
-from riemdp.release._relation import check_searched, relation, with_users
+from riemdp.release._relation import check_searched, relation, says_whose, with_users
 from riemdp.release._run import Options, checked_offer, run
 from riemdp.release._search._steps import centre_kind
 from riemdp.release._weights import weighted, with_contribution
@@ -58,7 +58,7 @@ def private_mean(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     contribution: int = 1,
     weights: ArrayLike | None = None,
     private_weights: bool = False,
@@ -123,8 +123,9 @@ def private_mean(
         Whose record each is, where people are to be protected with all their records: their
         records are averaged in the tangent space at the centre of the ball, and the statistic is
         that of one mean a person. What the ids are does not count, only who shares one.
-    people : int, optional
+    people : int or sequence of int and str, optional
         Public number of people, beside ``users``: that of a list which is not made of the records.
+        Or that list of ids itself: then a record of nobody on it is an error.
         It is ``release.n``, and one person's records are replaced. Who has no record counts as the
         centre of the ball, or with ``contribution`` not at all. Without it the number of people is
         private, and is never read off the ids.
@@ -204,7 +205,7 @@ def private_mean(
         raise InvalidParameterError(f"adapt must be true or false, got {shown(adapt)}")
     wanted = _wanted(method, rounds, shares, alpha)
     records = with_users(points, users)
-    has_users = records.users is not None
+    has_users = says_whose(records)
     asked = relation(neighbours, adjacency, budget, has_users=has_users, people=people)
     asked = with_contribution(asked, contribution)
     records, weighs = weighted(records, weights, asked, private=private_weights)

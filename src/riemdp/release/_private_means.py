@@ -18,7 +18,7 @@ from riemdp.manifolds import check_ball
 from riemdp.noise import source_of
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import after_charge, charged
-from riemdp.release._disjoint import check_apart, check_people, weakest
+from riemdp.release._disjoint import check_apart, check_lists, check_people, weakest
 from riemdp.release._group_releases import (
     PrivateMeans,
     check_names,
@@ -60,7 +60,7 @@ def private_means(
     *,
     ids: Mapping[Name, ArrayLike] | None = None,
     users: Mapping[Name, ArrayLike] | None = None,
-    people: Mapping[Name, int] | None = None,
+    people: Mapping[Name, int | Sequence[int | str]] | None = None,
     contribution: int = 1,
     method: Literal["one-shot", "refined"] = "one-shot",
     rounds: int = 2,
@@ -100,8 +100,9 @@ def private_means(
         claim: the library does not compare rows, because records of two people may be equal.
     users : mapping of int or str to array_like of int or str, shape (n,), optional
         The same where people have several records each and the guarantee is about people.
-    people : mapping of int or str to int, optional
-        Public number of people of each group, beside ``users``; see :func:`riemdp.private_mean`.
+    people : mapping of int or str to (int, or sequence of int and str), optional
+        Public number of people of each group, or list of their ids, beside ``users``; see
+        :func:`riemdp.private_mean`. Nobody may be on two lists.
         Without it these numbers are private.
     contribution : int, default 1
         Largest number of records that a person counts for; see :func:`riemdp.private_mean`.
@@ -168,6 +169,7 @@ def private_means(
         )
     has_users = users is not None or any(each.users is not None for each in given.values())
     numbers = dict.fromkeys(given) if people is None else _by_group(people, given, "people")
+    check_lists(numbers)
     known = next(iter(numbers.values()), None)
     between = relation(neighbours, adjacency, entry, has_users=has_users, people=known)
     between = with_contribution(between, contribution)

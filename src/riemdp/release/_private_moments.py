@@ -12,6 +12,8 @@ from riemdp.release._run import Options, run
 from riemdp.statistics import DirectVariance, Moments, Recentred, Statistic, Variance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import ArrayLike
 
@@ -40,7 +42,7 @@ def private_moments(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,
@@ -135,7 +137,7 @@ def private_variance(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,

@@ -11,6 +11,8 @@ from riemdp.release._run import Options, run
 from riemdp.statistics import GeometricMedian, HuberMean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import ArrayLike
 
@@ -37,7 +39,7 @@ def private_median(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,
@@ -134,7 +136,7 @@ def private_huber(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp._checks import count, is_one_of, shown
 from riemdp._combinations import N_OF_PEOPLE, PEOPLE_OF_RECORDS, SEARCH, STATED_IS_PRIVATE
@@ -17,15 +18,21 @@ from riemdp.statistics import (
     ReplaceUser,
     as_records,
     check_neighbours,
+    labels_of,
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy import Budget
 
 #: How neighbouring data sets differ, whether in a record or in a person.
 Adjacency = Literal["replace-one", "add-remove"]
+
+#: An id with its type.
+Person = tuple[type, int | str]
 
 _OF_RECORDS: dict[str, type[Neighbours]] = {"replace-one": ReplaceOne, "add-remove": AddRemove}
 _OF_USERS: dict[str, type[Neighbours]] = {"replace-one": ReplaceUser, "add-remove": AddRemoveUser}
@@ -37,7 +44,7 @@ def relation(
     budget: Budget | None,
     *,
     has_users: bool,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
 ) -> Neighbours:
     """Return the relation that a guarantee is asked for.
 
@@ -51,8 +58,8 @@ def relation(
         Which may name its relation.
     has_users : bool
         Whether it is said whose record each is.
-    people : int, optional
-        Public number of people. Without it their number is private.
+    people : int or sequence of int and str, optional
+        Public number of people, or list of their ids. Without it their number is private.
 
     Returns
     -------
@@ -92,7 +99,9 @@ def relation(
     return found
 
 
-def _check_people(neighbours: Neighbours, people: int | None, *, asked: str) -> None:
+def _check_people(
+    neighbours: Neighbours, people: int | Sequence[int | str] | None, *, asked: str
+) -> None:
     """Refuse a number of people that is stated where it is private, or not where it is public."""
     about_people = "users" in neighbours.takes
     if people is None:
@@ -102,7 +111,7 @@ def _check_people(neighbours: Neighbours, people: int | None, *, asked: str) -> 
                 f"unless you state it: give people=... beside users=..., or leave out {asked}"
             )
         return
-    count(people, "people, their public number,")
+    number_of_people(people)
     if not about_people:
         raise InvalidParameterError(f"{neighbours.name}: {PEOPLE_OF_RECORDS}")
     if not neighbours.size_is_public:
@@ -112,7 +121,47 @@ def _check_people(neighbours: Neighbours, people: int | None, *, asked: str) -> 
         )
 
 
-def stated_number(neighbours: Neighbours, n: int | None, people: int | None) -> int | None:
+def number_of_people(people: int | Sequence[int | str]) -> int:
+    """Return the number that is stated, or that of a list.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is neither, or an id comes twice.
+    """
+    listed = list_of_people(people)
+    return count(people if listed is None else len(listed), "people, their public number,")
+
+
+def list_of_people(people: Any) -> frozenset[Person] | None:
+    """Return the ids of a public list, each with its type: 7 and "7" are two. None of a number."""
+    is_list = isinstance(people, Collection) and getattr(people, "ndim", 1) == 1
+    if not is_list or isinstance(people, (str, bytes, Mapping)):
+        return None
+    found = frozenset((type(one), one) for one in labels_of(list(people), len(people), "people"))
+    if len(found) < len(people):
+        raise InvalidParameterError("people lists an id twice; every id may be there once")
+    return found
+
+
+def check_listed(users: NDArray[Any], listed: frozenset[Person]) -> None:
+    """Refuse a record of nobody on a list.
+
+    Raises
+    ------
+    InvalidParameterError
+        Which names the row, and nobody.
+    """
+    for row, user in enumerate(users.tolist()):
+        if (type(user), user) not in listed:
+            raise InvalidParameterError(
+                f"row {row}: it is of nobody on the public list that people=... is"
+            )
+
+
+def stated_number(
+    neighbours: Neighbours, n: int | None, people: int | Sequence[int | str] | None
+) -> int | None:
     """Return the number that a caller states: of records, or of people, none of whom is counted.
 
     Raises
@@ -124,13 +173,18 @@ def stated_number(neighbours: Neighbours, n: int | None, people: int | None) -> 
         return n
     if n is not None:
         raise InvalidParameterError(str(N_OF_PEOPLE))
-    return people
+    return None if people is None else number_of_people(people)
 
 
 def check_searched(neighbours: Neighbours) -> None:
     """Refuse a relation that a search for a ball is not for."""
     if neighbours != ReplaceOne():
         raise UnsupportedNeighboursError(f"{neighbours.name}: {SEARCH}")
+
+
+def says_whose(records: Records) -> bool:
+    """Whether it is said whose record each is: here, or in each chunk."""
+    return records.users is not None or getattr(records.points, "by_person", False)
 
 
 def with_users(points: ArrayLike | Records, users: ArrayLike | None) -> Records:

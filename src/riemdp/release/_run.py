@@ -27,7 +27,14 @@ from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import Offer, Terms, noise_length
 from riemdp.release._projection import check_project, with_projection
-from riemdp.release._relation import check_searched, relation, stated_number, with_users
+from riemdp.release._relation import (
+    check_searched,
+    list_of_people,
+    relation,
+    says_whose,
+    stated_number,
+    with_users,
+)
 from riemdp.release._release import Release
 from riemdp.release._remarks import tell
 from riemdp.release._rounded_value import rounded_point
@@ -45,6 +52,8 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy import Anchor
@@ -76,7 +85,7 @@ def private_statistic(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
-    people: int | None = None,
+    people: int | Sequence[int | str] | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     n: int | None = None,
@@ -121,9 +130,11 @@ def private_statistic(
     users : array_like of int or str, shape (n,), optional
         Whose record each is, where people are to be protected with all their records: their
         records are averaged in the tangent space at the centre of the ball, and the statistic is
-        that of one mean a person. What the ids are does not count, only who shares one.
-    people : int, optional
+        that of one mean a person. Of labels and covariates, which may differ within a person, rows
+        of sums are averaged instead. What the ids are does not count, only who shares one.
+    people : int or sequence of int and str, optional
         Public number of people, beside ``users``: that of a list which is not made of the records.
+        Or that list of ids itself: then a record of nobody on it is an error.
         It is ``release.n``, and one person's records are replaced. Who has no record counts as the
         centre of the ball, in no class, in the middle of the range of covariates, with weight 0.
         Without it the number of people is private, and is never read off the ids.
@@ -210,7 +221,7 @@ class Options:
     neighbours: Neighbours | None = None
     adjacency: Adjacency | None = None
     users: ArrayLike | None = None
-    people: int | None = None
+    people: int | Sequence[int | str] | None = None
     # whether records are one of each person already, for statistics that need no ball
     averaged: bool = False
     # no defaults: an entry point that forgot the account would charge nobody
@@ -320,7 +331,7 @@ def prepared(
     public: Ball = ball.ball if isinstance(ball, PrivateBall) else ball
     check_ball(public)
     records, accountant = with_users(points, options.users), options.accountant
-    has_users = records.users is not None
+    has_users = says_whose(records)
     neighbours = relation(
         options.neighbours, options.adjacency, budget, has_users=has_users, people=options.people
     )
@@ -336,8 +347,11 @@ def prepared(
     streams = not together and is_stream(records.points, neighbours)
     source = source_of(options.generator)
     units = public if found is None else found.public
-    all_of_them = Unopened(records, public.manifold, units, neighbours, averaged=options.averaged)
-    data: Source = Stream(records, neighbours) if streams else all_of_them
+    listed = list_of_people(options.people)
+    all_of_them = Unopened(
+        records, public.manifold, units, neighbours, averaged=options.averaged, listed=listed
+    )
+    data: Source = Stream(records, neighbours, listed) if streams else all_of_them
     n = stated_number(neighbours, options.n, options.people)
     if found is not None and n is None and (streams or callable(records.points)):
         n = found.n

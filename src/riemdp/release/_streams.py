@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.release._offer import Offer
+    from riemdp.release._relation import Person
     from riemdp.statistics import Summaries
 
 #: Numbers that are read at a time, and the fewest and most records that hold them.
@@ -333,12 +334,22 @@ class Stream(Source):
     records : Records
         Whose points :func:`is_stream` is true of.
     neighbours : Neighbours
+    listed : frozenset of (type, int or str), optional
+        Ids of all people, where these are public.
     """
 
-    def __init__(self, records: Records, neighbours: Neighbours) -> None:
-        if records.users is not None or _has_units(neighbours):
+    def __init__(
+        self, records: Records, neighbours: Neighbours, listed: frozenset[Person] | None = None
+    ) -> None:
+        by_person = getattr(records.points, "by_person", False)
+        if records.users is not None or (_has_units(neighbours) and not by_person):
             raise UnsupportedNeighboursError(str(PEOPLE_IN_CHUNKS))
-        self._records, self._neighbours = records, neighbours
+        if by_person and "users" not in neighbours.takes:
+            raise InvalidParameterError(
+                f"whose record each is does not count under {neighbours.name}; leave out "
+                "by_person, and users, or ask for a guarantee about people"
+            )
+        self._records, self._neighbours, self._listed = records, neighbours, listed
         self._chunks = chunks_of(records)
 
     def size(self, n: int | None) -> int | None:
@@ -350,6 +361,8 @@ class Stream(Source):
                     + ("the manifest" if n is None else "n")
                 )
             return None
+        if self._chunks.by_person:  # people, and as many as was stated
+            return n
         if n is not None:
             self._chunks = _with_n(self._chunks, count(n, "n"))
         if self._chunks.n is None:
@@ -364,6 +377,8 @@ class Stream(Source):
         self._check_sent(made)
         self._check_at_hand(made)
         check_places(self._records, made)
+        if self._chunks.by_person and made.n is not None:
+            made.statistic.absent()
         of_one = made.statistic.passes(made.ball, made.tol) or 1
         passes = (made.steps or 1) * of_one
         if passes > 1:
@@ -392,15 +407,18 @@ class Stream(Source):
 
     def _check_parts(self, made: Offer, parts: list[Records | None]) -> None:
         """Refuse what parts that are at hand, None of the others, cannot be computed of."""
-        came, n, manifest = 0, made.n, self._chunks.manifest
+        came, manifest = 0, self._chunks.manifest
+        n = None if self._chunks.by_person else made.n
         for number, records in enumerate(parts):
             if records is None:
                 continue
             rows = None if n is None else self._chunks.rows(number)
             manifold = None if self._chunks.read else made.ball.manifold
             with _of_chunk(number):
-                if records.users is not None:
+                if records.users is not None and not self._chunks.by_person:
                     raise UnsupportedNeighboursError(str(PEOPLE_IN_CHUNKS))
+                if self._chunks.by_person and records.ids is not None:
+                    raise InvalidParameterError("with by_person chunks have no ids: leave them out")
                 if manifest is not None and records.ids is None:
                     raise InvalidParameterError("with a manifest all records have ids")
                 found = shape_of(records.points) or (None,)
@@ -440,5 +458,13 @@ class Stream(Source):
         return self._streamed(made)
 
     def _streamed(self, made: Offer) -> Streamed:
-        keeps = self._neighbours.keeps_places
-        return Streamed(made.ball, self._chunks, made.statistic, made.n, keeps_places=keeps)
+        listed = None if self._listed is None else [one for _, one in self._listed]
+        return Streamed(
+            made.ball,
+            self._chunks,
+            made.statistic,
+            made.n,
+            keeps_places=self._neighbours.keeps_places,
+            people=self._neighbours if self._chunks.by_person else None,
+            listed=listed,
+        )

@@ -14,23 +14,30 @@ import numpy as np
 from riemdp._checks import count, real_array
 from riemdp._combinations import PEOPLE_WEIGH, STATED_IS_PRIVATE, USERS_OF_RECORDS
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._zarr_arrays import is_zarr, whole
+from riemdp.release._relation import check_listed
 from riemdp.statistics import (
+    Prepared,
     Records,
     ReplaceOne,
     as_records,
+    averages_rows,
     check_extras,
     check_rows,
     check_shape_of_rows,
+    owners_of,
     without,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import Ball, Manifold
     from riemdp.release._offer import Offer
+    from riemdp.release._relation import Person
     from riemdp.statistics import Neighbours, Statistic, Summaries
 
 
@@ -67,7 +74,8 @@ class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
     As they were given, or with functions that open them. Their points are on the manifold, and the
-    public ball is that of the units. ``averaged`` records are one of each person already.
+    public ball is that of the units. ``averaged`` records are one of each person already, and
+    ``listed`` are the ids of all people there are, where that is public.
     """
 
     records: Records
@@ -75,21 +83,39 @@ class Unopened(Source):
     ball: Ball
     neighbours: Neighbours
     averaged: bool = field(default=False, kw_only=True)
+    listed: frozenset[Person] | None = field(default=None, kw_only=True)
 
     @property
     def _of_people(self) -> bool:
         return "users" in self.neighbours.takes
 
     @functools.cached_property
-    def _data(self) -> Records:
+    def _valid(self) -> Records:
         tells = self.neighbours.size_is_public and not self._of_people
         valid = opened(self.records).validated(self.manifold, tells_number=tells)
         may_be_none = self._of_people or not self.neighbours.size_is_public
         check = check_shape_of_rows if may_be_none else check_rows
         check(np.asarray(valid.points), self.manifold)
-        if self.averaged:
-            return without(valid, self.neighbours.takes)
-        return units_of(self.neighbours, self.ball, valid)
+        if self.listed is not None:
+            check_listed(np.asarray(valid.users), self.listed)
+        return valid
+
+    @functools.cached_property
+    def _alone(self) -> Records:
+        """The records without what the relation takes."""
+        return without(self._valid, self.neighbours.takes)
+
+    @functools.cached_property
+    def _units(self) -> Records:
+        return units_of(self.neighbours, self.ball, self._valid)
+
+    @functools.cached_property
+    def _owners(self) -> NDArray[np.intp]:
+        return owners_of(np.asarray(self._valid.users))
+
+    def _has_owners(self, statistic: Statistic) -> bool:
+        """Whether it sees all records of each person, so that rows are averaged and not points."""
+        return not self.averaged and averages_rows(self.neighbours, statistic)
 
     def size(self, n: int | None) -> int | None:
         """Return the shape's; see :meth:`Source.size`.
@@ -107,13 +133,10 @@ class Unopened(Source):
 
     def opened(self, made: Offer) -> Records:
         """Return them, as many as were stated; see :meth:`Source.opened`."""
-        data, checked = self._data, made.statistic
-        if made.n is not None and self._of_people:
-            if len(data) > made.n:
-                raise InvalidParameterError(
-                    f"there are more people among the records than people = {made.n}"
-                )
-        elif made.n is not None and len(data) != made.n:
+        checked = made.statistic
+        data = self._alone if self.averaged or self._has_owners(checked) else self._units
+        self._absent(made, data)
+        if made.n is not None and not self._of_people and len(data) != made.n:
             raise InvalidParameterError(
                 f"n = {made.n} was given before they were opened, and there are {len(data)}"
             )
@@ -121,12 +144,27 @@ class Unopened(Source):
         discreetly(checked.name, lambda: checked.check_records(data))
         return data
 
-    def seen(self, made: Offer) -> Records:
+    def _absent(self, made: Offer, data: Records) -> int:
+        """Return how many of a public number of people have no record."""
+        if made.n is None or not self._of_people:
+            return 0
+        several = self._has_owners(made.statistic)
+        found = len(np.unique(self._owners)) if several else len(data)
+        if found > made.n:
+            raise InvalidParameterError(
+                f"there are more people among the records than people = {made.n}"
+            )
+        return made.n - found
+
+    def seen(self, made: Offer) -> Records | Summaries:
         """Return all of them; see :meth:`Source.seen`."""
         data = self.opened(made)
-        if made.n is None or not self._of_people:
+        if absent := self._absent(made, data):
+            data = with_absent(data, len(data) + absent, self.ball, made.statistic.absent())
+        if not self._has_owners(made.statistic):
             return data
-        return with_absent(data, made.n, self.ball, made.statistic.absent())
+        others = len(self._owners) + np.arange(absent)
+        return Prepared(made.ball, data, np.append(self._owners, others))
 
 
 def opened(records: Records) -> Records:
@@ -210,6 +248,12 @@ def check_given(
     check_extras(Records((), **named), statistic.takes, statistic.name)
     if {"users", "weights"} <= extras:
         raise InvalidParameterError(str(PEOPLE_WEIGH))
+    several = {"labels", "covariates"} & set(statistic.takes)
+    if "users" in neighbours.takes and statistic.of == "points" and several:
+        raise UnsupportedError(
+            f"a person may have several {' and '.join(sorted(several))}, and the {statistic.name} "
+            'sees a point of each: say of = "rows" in its class, if it adds integer rows'
+        )
     check_shapes(records, manifold, None if "users" in neighbours.takes else n)
 
 
@@ -284,12 +328,12 @@ def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
     return without(found, neighbours.takes)
 
 
-def with_absent(data: Records, people: int, ball: Ball, extras: Mapping[str, object]) -> Records:
-    """Return one record for each of so many people: a public one for those who have none.
+def with_absent(data: Records, number: int, ball: Ball, extras: Mapping[str, object]) -> Records:
+    """Return so many records, the last of them public ones, of people who have none.
 
     That is the centre, with ``extras`` of :meth:`riemdp.statistics.Statistic.absent`.
     """
-    absent = people - len(data)
+    absent = number - len(data)
     if absent == 0:
         return data
     points = [np.asarray(data.points), np.broadcast_to(ball.center, (absent, *ball.center.shape))]

@@ -11,6 +11,7 @@ from riemdp import statistics  # most means have no weights: their names are fou
 from riemdp._checks import real_entries, shown
 from riemdp._combinations import BESIDE_CHUNKS, PEOPLE_OF_RECORDS, PEOPLE_WEIGH, WEIGHTS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
+from riemdp.release._relation import says_whose
 from riemdp.release._streams import is_file_of_array, is_stream
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def weighted(
     if not isinstance(private, bool):
         raise InvalidParameterError(f"private_weights must be true or false, got {shown(private)}")
     own = records.weights is not None
-    if records.users is not None and (own or private or weights is not None):
+    if says_whose(records) and (own or private or weights is not None):
         raise InvalidParameterError(str(PEOPLE_WEIGH))
     stream = is_stream(records.points) and not is_file_of_array(records.points)
     if weights is None:

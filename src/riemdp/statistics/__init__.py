@@ -67,7 +67,14 @@ if TYPE_CHECKING:
     from riemdp.statistics._sums import SumStatistic
     from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
     from riemdp.statistics._unit_vectors import UnitVectorSum
-    from riemdp.statistics._users import AddRemoveUser, ReplaceUser, check_centre, rows_of_users
+    from riemdp.statistics._users import (
+        AddRemoveUser,
+        ReplaceUser,
+        averages_rows,
+        check_centre,
+        owners_of,
+        rows_of_users,
+    )
     from riemdp.statistics._variance import DirectVariance, Variance
     from riemdp.statistics._weighted_mean import WeightedMean
     from riemdp.statistics._weighted_means import (
@@ -114,7 +121,9 @@ else:
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",
             "_unit_vectors": "UnitVectorSum",
-            "_users": "AddRemoveUser ReplaceUser check_centre rows_of_users",
+            "_users": (
+                "AddRemoveUser ReplaceUser averages_rows check_centre owners_of rows_of_users"
+            ),
             "_variance": "DirectVariance Variance",
             "_weighted_mean": "WeightedMean",
             "_weighted_means": (
@@ -173,6 +182,7 @@ __all__ = [
     "WeightedTangentMean",
     "answer",
     "as_records",
+    "averages_rows",
     "check_centre",
     "check_extras",
     "check_inference",
@@ -188,6 +198,7 @@ __all__ = [
     "largest_share",
     "log_stretch",
     "mean_for",
+    "owners_of",
     "preshapes",
     "public_size",
     "register_solver",

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._part import is_own_throughout
 from riemdp.kernel import (
     computed,
     has_form,
     joined,
+    means_of_owners,
     places_are_alike,
     public_row,
     rows_for,
@@ -29,6 +30,8 @@ from riemdp.statistics._question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
@@ -77,10 +80,17 @@ class Prepared(Summaries):
     ball : Ball
     data : ndarray, shape (n, \*point_shape), or Records
         Valid points, inside or outside; with what belongs to them, :meth:`Records.validated`.
+    owners : ndarray of int, shape (n,), optional
+        Whose each record is, from 0, where rows of people are averaged: :attr:`Statistic.of`.
     """
 
-    def __init__(self, ball: Ball, data: FloatArray | Records) -> None:
-        self._ball, self._records = ball, as_records(data)
+    def __init__(
+        self, ball: Ball, data: FloatArray | Records, owners: NDArray[np.intp] | None = None
+    ) -> None:
+        self._ball, self._records, self._owners = ball, as_records(data), owners
+        if owners is not None:  # one person after the other
+            order = np.argsort(owners, kind="stable")
+            self._owners, self._records = owners[order], self._records.at(order)
         self._forms: dict[Any, Any] = {}
         self._alike: dict[Any, int] = {}
 
@@ -96,7 +106,11 @@ class Prepared(Summaries):
         parts: list[Any] = []
         entries = 0
         adds = question.adds(self._ball)
-        for part in self._rows(question, self._rows_of_a_tile(question)):
+        rows = self._rows(question, self._rows_of_a_tile(question))
+        if self._owners is not None:
+            inside = (question.guarded(self._ball, part) for part in rows)
+            rows = means_of_owners(inside, self._owners)
+        for part in rows:
             if adds and entries >= _ENTRIES:
                 found = merged(question, found, question.added(self._ball, joined(parts)))
                 parts, entries = [], 0
@@ -149,6 +163,8 @@ class Prepared(Summaries):
 
     def _merged(self, question: Question) -> Partial:
         """Summarise every record by itself, and put them together in pairs."""
+        if self._owners is not None:
+            raise UnsupportedError(f"{type(question).__name__} has no rows that people could have")
         arrays, fill = self._arrays(question), _fill(question, self._ball.center)
         public, _ = next(tiles([each[:0] for each in arrays], fill, 1))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp._part import both_proved
 from riemdp.statistics._statistic import Statistic
@@ -30,6 +30,11 @@ class Around(Statistic):
     def by_place(self) -> tuple[str, ...]:  # type: ignore[override]
         """What of that is public; see :attr:`Statistic.by_place`."""
         return self.statistic.by_place
+
+    @property
+    def of(self) -> Literal["points", "rows"]:  # type: ignore[override]
+        """What is averaged of people's records; see :attr:`Statistic.of`."""
+        return self.statistic.of
 
     @property
     def inside(self) -> tuple[Statistic, ...]:

@@ -84,6 +84,12 @@ class Chunks:
     read : callable, optional
         Makes points, shape ``(m, *point_shape)``, of the points that a part holds, each of its own
         row alone.
+    by_person : bool, default False
+        Whether every part says whose its records are, ``Records(points, users=...)``, and nobody
+        has records in two parts: then the guarantee is about people, and each part makes one record
+        of each person's. Somebody in two parts is an error. How many records there are is private
+        then, so that ``n``, ``sizes`` and ``manifest`` are left out; a public number of people is
+        ``people=...`` of the release.
     mapper : callable, optional
         ``mapper(function, tasks)`` calls the function with every task and returns an iterable of
         what it returned, in any order; :func:`map` by default. Results can be pickled, the
@@ -111,9 +117,20 @@ class Chunks:
     manifest: ArrayLike | None = field(default=None, repr=False)
     shape: tuple[int, ...] | None = None
     read: Callable[[Any], Any] | None = None
+    by_person: bool = False
     mapper: Mapper = builtins.map
 
     def __post_init__(self) -> None:
+        if not isinstance(self.by_person, bool):
+            raise InvalidParameterError(
+                f"by_person must be true or false, got {shown(self.by_person)}"
+            )
+        stated = [x for x in ("n", "sizes", "manifest") if getattr(self, x) is not None]
+        if self.by_person and stated:
+            raise InvalidParameterError(
+                f"people may have any number of records, so leave out {' and '.join(stated)}; a "
+                "public number of people is an argument of the release, people=..."
+            )
         is_sequence = isinstance(self.parts, Sequence) and not isinstance(self.parts, (str, bytes))
         if isinstance(self.parts, Iterator):
             object.__setattr__(self, "parts", _Once(self.parts))

@@ -94,6 +94,7 @@ class ClassMoments(SumStatistic):
     name: ClassVar[str] = "class-moments"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
     takes: ClassVar[tuple[str, ...]] = ("labels",)
+    of: ClassVar[Literal["points", "rows"]] = "rows"
 
     classes: tuple[int | str, ...]
     second: Literal["none", "scalar", "matrix"] = "none"
@@ -256,7 +257,8 @@ class ClassMoments(SumStatistic):
         ``classes``; ``means``, points of the ball, shape (K, *point_shape); ``coordinates``, the
         same before they were shortened to ``clip``, in normal coordinates about the base, shape (K,
         dim); ``shares`` of the records, shape (K,), with their noise: counts over n, for division
-        at least twice their noise; ``base`` and ``clip``, where records were seen from and the
+        at least twice their noise (of people: one with half of the records in a class counts half
+        there); ``base`` and ``clip``, where records were seen from and the
         length they were shortened to. With a second moment: ``second_moment`` about the base, a
         number or shape (dim, dim), with its noise; ``variance`` within classes, at least 0, and for
         matrices ``covariance``, whose eigenvalues are at least 0. Standard deviations of the noise:

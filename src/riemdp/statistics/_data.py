@@ -168,12 +168,12 @@ class Records:
             found["ids"] = None
         return replace(self, **found)
 
-    def at(self, rows: slice) -> Self:
+    def at(self, rows: slice | NDArray[np.intp]) -> Self:
         """Return some of the records.
 
         Parameters
         ----------
-        rows : slice
+        rows : slice, or ndarray of int
 
         Returns
         -------

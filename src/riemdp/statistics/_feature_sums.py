@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.kernel import added
+from riemdp.kernel import added, guarded
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._data import Records, as_records
 from riemdp.statistics._records import joined, record_coordinates
@@ -179,6 +179,11 @@ class FeatureSum(Summary):
         sequence of int, length size, or None
         """
         return None
+
+    def guarded(self, ball: Ball, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Guard features on the grid; see :meth:`Question.guarded`."""
+        dim = self.dim(ball)
+        return guarded(rows, self.longest(dim), self.fallback(dim))
 
     def added(self, ball: Ball, rows: NDArray[np.int64]) -> Sum:
         """Add; see :meth:`Question.added`."""

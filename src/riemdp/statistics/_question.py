@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from riemdp._errors import UnsupportedError
+
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
 
@@ -93,6 +97,32 @@ class Question(ABC):
         ndarray, or nested tuples of ndarray, each with the records along its first axis
         """
         return records
+
+    def guarded(self, ball: Ball, rows: Partial) -> NDArray[np.int64]:  # noqa: ARG002
+        """Return integer rows none of which is longer than is proved.
+
+        What is needed for means of the rows of people: :attr:`Statistic.of`.
+
+        Parameters
+        ----------
+        ball : Ball
+        rows : object
+            Of :meth:`rows`.
+
+        Returns
+        -------
+        ndarray of int64, shape (m, d)
+            A copy.
+
+        Raises
+        ------
+        UnsupportedError
+            By default: where rows are no integers of a stated length.
+        """
+        raise UnsupportedError(
+            f"no length is stated of the rows of {type(self).__name__}, so that people with "
+            "several records have no row of their own"
+        )
 
     def added(self, ball: Ball, rows: Partial) -> Partial:  # noqa: ARG002
         """Say of rows what :meth:`finish` needs of them; by default all.
@@ -204,6 +234,10 @@ class Rewritten(Question):
     def rows(self, ball: Ball, records: Any) -> Partial:
         """Return those of the other; see :meth:`Question.rows`."""
         return self.question.rows(ball, self.question.prepare(ball, records))
+
+    def guarded(self, ball: Ball, rows: Partial) -> NDArray[np.int64]:
+        """Guard as the other does; see :meth:`Question.guarded`."""
+        return self.question.guarded(ball, rows)
 
     def added(self, ball: Ball, rows: Partial) -> Partial:
         """Say what the other needs; see :meth:`Question.added`."""

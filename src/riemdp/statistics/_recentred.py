@@ -85,6 +85,9 @@ class _Shortened(Question):
         vectors = clip_norm(found, self.place.unit) / self.place.unit
         return self.statistic.integers(ball.manifold.dim, given.with_points(vectors))
 
+    def guarded(self, ball: Ball, rows: Partial) -> Any:
+        return self.statistic.guarded(ball, rows)
+
     def added(self, ball: Ball, rows: Partial) -> Partial:
         return self.statistic.total(ball.manifold.dim, rows)
 

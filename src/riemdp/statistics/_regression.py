@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -93,6 +93,7 @@ class TangentRegression(SumStatistic):
     name: ClassVar[str] = "tangent-regression"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
     takes: ClassVar[tuple[str, ...]] = ("covariates",)
+    of: ClassVar[Literal["points", "rows"]] = "rows"
 
     low: float
     high: float

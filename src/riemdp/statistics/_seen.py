@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.kernel import Counted, Moment, Shape, Vector, added
+from riemdp.kernel import Counted, Moment, Shape, Vector, added, guarded
 from riemdp.manifolds import Ball, Euclidean, clip_norm
 from riemdp.statistics._exact_mean import mean_of
 from riemdp.statistics._question import Question
 from riemdp.statistics._records import in_units, joined, record_coordinates
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import FloatArray, Manifold
     from riemdp.statistics._question import Partial
 
@@ -107,8 +109,12 @@ class Seen(Question):
         vectors = self._vectors(np.ascontiguousarray(self._coordinates(ball, records)))
         return answer_shape(ball.manifold.dim, moment=self.moment).rows(vectors)
 
+    def guarded(self, ball: Ball, rows: Partial) -> NDArray[np.int64]:
+        """Guard integers; see :meth:`Question.guarded`, and docs/proofs/noisy-steps.md, claim 3."""
+        return guarded(rows, answer_shape(ball.manifold.dim, moment=self.moment).longest)
+
     def added(self, ball: Ball, rows: Partial) -> Partial:
-        """Add integers; see :meth:`Question.added`, and docs/proofs/noisy-steps.md, claim 3."""
+        """Add integers; see :meth:`Question.added`."""
         return added(rows, answer_shape(ball.manifold.dim, moment=self.moment).longest)
 
     def merge(self, first: Partial, second: Partial) -> Partial:

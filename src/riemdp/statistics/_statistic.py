@@ -50,6 +50,12 @@ class Statistic(Part, sort="statistic"):
     by_place : tuple of str
         What of that is public and belongs to places in the data: it stays when a record is
         replaced. Relations that do not keep places are refused then.
+    of : {"points", "rows"}
+        What is averaged of a person's records where people are protected: points, in the tangent
+        space at the centre, of which the statistic then sees one a person; or the integer rows that
+        records are added as, so that a person may have several labels or covariates. With the
+        latter answers are sums, or means, of rows that :meth:`Question.guarded` knows, on a grid
+        whose step is at most ``2^-39`` of how far a row moves if its record is replaced.
     projects : bool
         Whether draws may be projected onto the ball of answers by default. Not where they are
         several quantities in one vector, of which a projection would shorten all.
@@ -78,6 +84,7 @@ class Statistic(Part, sort="statistic"):
     caveat: ClassVar[str] = ""
     takes: ClassVar[tuple[str, ...]] = ()
     by_place: ClassVar[tuple[str, ...]] = ()
+    of: ClassVar[Literal["points", "rows"]] = "points"
     projects: ClassVar[bool] = True
     keeps_range: ClassVar[bool] = False
     totals: ClassVar[bool] = False

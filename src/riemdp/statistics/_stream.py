@@ -17,9 +17,10 @@ from riemdp._progress import ticks, uncounted
 from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics._answer import Prepared, Summaries, merged
 from riemdp.statistics._chunks import opened_part
-from riemdp.statistics._data import Records, as_records, labels_of
+from riemdp.statistics._data import Records, as_records, labels_of, without
 from riemdp.statistics._frechet_mean import check_shape_of_rows
 from riemdp.statistics._ids import digests, has_twice, has_unknown
+from riemdp.statistics._users import averages_rows, owners_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.statistics._chunks import Chunks, Part
+    from riemdp.statistics._neighbours import Neighbours
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._statistic import Statistic
 
@@ -90,6 +92,8 @@ class Summarise:
         For the digests of ids; of this pass alone.
     read : callable or None
         See :class:`Chunks`.
+    people : Neighbours or None
+        Where nobody has records in two parts, the relation that says what a person counts as.
     """
 
     question: Question | None
@@ -98,6 +102,7 @@ class Summarise:
     sized: bool
     key: bytes = field(repr=False)
     read: Callable[[Any], Any] | None = None
+    people: Neighbours | None = None
 
     def __call__(self, task: tuple[int, Part]) -> Outcome:
         """Return what is to be known of a part.
@@ -140,6 +145,8 @@ class Summarise:
             ids = digests(labels_of(records.ids, len(records), "ids"), self.key)
         valid = records.validated(self.ball.manifold, tells_number=self.sized)
         check_shape_of_rows(np.asarray(valid.points), self.ball.manifold)
+        if self.people is not None:
+            return self._found_people(self.people, number, valid, ids)
         if valid.users is not None:
             raise InvalidParameterError("records that are read in chunks have no users")
         noted = self.statistic.check_chunk(valid)
@@ -147,6 +154,26 @@ class Summarise:
         if self.question is not None:
             partial = Prepared(self.ball, valid).summary(self.question)
         return Outcome(number, len(valid), partial, ids, noted)
+
+    def _found_people(
+        self, people: Neighbours, number: int, valid: Records, ids: NDArray[np.void] | None
+    ) -> Outcome:
+        """Return the same of units, one of each person in the part."""
+        if valid.users is None or ids is not None:
+            raise InvalidParameterError(
+                "with by_person all chunks say whose each record is, Records(points, users=...), "
+                "and have no ids"
+            )
+        users = np.asarray(valid.users)
+        owners = owners_of(users)
+        rows = averages_rows(people, self.statistic)
+        units = without(valid if rows else people.units(self.ball, valid), people.takes)
+        noted, partial = self.statistic.check_chunk(units), None
+        if self.question is not None:
+            prepared = Prepared(self.ball, units, owners if rows else None)
+            partial = prepared.summary(self.question)
+        first = np.unique(owners, return_index=True)[1]
+        return Outcome(number, len(first), partial, digests(users[first], self.key), noted)
 
     def _made(self, read: Callable[[Any], Any], points: NDArray[Any]) -> NDArray[Any]:
         """Return points of what a part holds, each by itself where a record may be missing."""
@@ -181,12 +208,25 @@ class Streamed(Summaries):
         Public number of records; None where it is private.
     keeps_places : bool
         Whether neighbours have the records that they share at the same places.
+    people : Neighbours, optional
+        The relation, where people are counted in place of records: :attr:`Chunks.by_person`.
+    listed : sequence of int and str, optional
+        Ids of all people, where these are public.
     """
 
     def __init__(
-        self, ball: Ball, chunks: Chunks, statistic: Statistic, n: int | None, *, keeps_places: bool
+        self,
+        ball: Ball,
+        chunks: Chunks,
+        statistic: Statistic,
+        n: int | None,
+        *,
+        keeps_places: bool,
+        people: Neighbours | None = None,
+        listed: Sequence[int | str] | None = None,
     ) -> None:
         self._ball, self._chunks, self._statistic, self._n = ball, chunks, statistic, n
+        self._people, self._listed = people, listed
         #: Whether the size of every part is public.
         self._fixed = n is not None and chunks.sizes is not None
         self._sized = keeps_places and self._fixed
@@ -231,7 +271,13 @@ class Streamed(Summaries):
     def _pass(self, question: Question | None) -> Partial:
         key = secrets.token_bytes(_KEY)
         function = Summarise(
-            question, self._statistic, self._ball, self._sized, key, self._chunks.read
+            question,
+            self._statistic,
+            self._ball,
+            self._sized,
+            key,
+            self._chunks.read,
+            self._people,
         )
         tasks = _Counted(self._chunks.tasks())
         job, total, came, with_ids = job_of(key), None, 0, 0
@@ -246,7 +292,8 @@ class Streamed(Summaries):
                     continue
                 came += outcome.count
                 if self._n is not None and came > self._n:
-                    raise InvalidParameterError(f"there are more records than n = {self._n}")
+                    what = "records than n" if self._people is None else "people than people"
+                    raise InvalidParameterError(f"there are more {what} = {self._n}")
                 if outcome.ids is not None:
                     ids.append(outcome.ids)
                     with_ids += outcome.count
@@ -256,7 +303,7 @@ class Streamed(Summaries):
         self._check_numbers(numbers, tasks.total())
         self._check_ids(ids, key, came=came, with_ids=with_ids)
         if question is None:
-            self._check_none_is_missing(self._statistic.takes, came)
+            self._extras(self._statistic.takes, came)
         else:
             total = self._filled(question, total, came)
         self._statistic.check_chunks(noted)
@@ -301,7 +348,7 @@ class Streamed(Summaries):
             raise _other_number(stated)
         if numbers != set(range(total)):
             raise RiemdpError("not all chunks were counted; a mapper must hand in all outcomes")
-        if not numbers and self._n is not None:
+        if not numbers and self._n is not None and self._people is None:
             raise InvalidParameterError(
                 "there were no chunks at all; was the iterator read before?"
             )
@@ -313,7 +360,15 @@ class Streamed(Summaries):
         if with_ids != came and (ids or manifest is not None):
             raise InvalidParameterError("either all records have ids, or none; with a manifest all")
         if has_twice(ids):
-            raise InvalidParameterError("an id comes twice: no record may be counted twice")
+            raise InvalidParameterError(
+                "an id comes twice: no record may be counted twice"
+                if self._people is None
+                else "somebody has records in two chunks, and with by_person nobody may"
+            )
+        if self._listed is not None and has_unknown(ids, digests(self._listed, key)):
+            raise InvalidParameterError(
+                "there is a record of nobody on the public list that people=... is"
+            )
         if manifest is not None and has_unknown(ids, digests(manifest, key)):
             raise InvalidParameterError("there is an id that is not in the manifest")
 
@@ -322,17 +377,25 @@ class Streamed(Summaries):
         missing = 0 if self._n is None else self._n - came
         if missing == 0:
             return self._of_none(question) if total is None else total
-        self._check_none_is_missing(question.takes, came)
-        center = Prepared(self._ball, self._ball.center[None]).summary(question)
+        extras = self._extras(question.takes, came)
+        records = Records(self._ball.center[None], **extras)
+        center = Prepared(self._ball, records).summary(question)
         return merged(question, total, _times(question.merge, center, missing))
 
-    def _check_none_is_missing(self, takes: Sequence[str], came: int) -> None:
-        """Refuse that records do not come where the centre cannot stand for all of one."""
+    def _extras(self, takes: Sequence[str], came: int) -> dict[str, Any]:
+        """Return what stands beside the centre for who has no record, or for a record.
+
+        Refused is that records do not come where the centre cannot stand for all of one.
+        """
+        if self._people is not None:
+            known = self._statistic.absent() if self._n is not None else {}
+            return {name: [known[name]] for name in takes if name in known}
         if takes and self._n is not None and came < self._n:
             raise InvalidParameterError(
                 f"there are fewer records than n = {self._n}, and nobody knows the "
                 f"{' or '.join(takes)} of those that are missing"
             )
+        return {}
 
     def _of_none(self, question: Question) -> Partial:
         extras: dict[str, Any] = dict.fromkeys(question.takes, np.empty(0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -15,6 +16,7 @@ from riemdp._part import is_own_throughout, register
 from riemdp.kernel import in_tiles, places_are_alike, rows_for
 from riemdp.statistics._answer import public_coordinates
 from riemdp.statistics._data import Records
+from riemdp.statistics._feature_sums import quotient_of
 from riemdp.statistics._neighbours import Neighbours, PrivateSize, public_size
 from riemdp.statistics._records import record_coordinates
 
@@ -31,8 +33,10 @@ if TYPE_CHECKING:
 class PerUser(Neighbours):
     """What relations between data sets of people share, each of whom has one or more records.
 
-    The records of a person are averaged, in the tangent space at the centre of the ball, to one
-    point: a function of that person's records alone. The statistic is that of these points.
+    The records of a person are averaged to one: a function of that person's records alone. By
+    default that is a point, the mean in the tangent space at the centre of the ball. Statistics of
+    labels or covariates, which a person may have several of, average the rows instead that records
+    are added as: :attr:`riemdp.statistics.Statistic.of`.
 
     Parameters
     ----------
@@ -87,8 +91,8 @@ class PerUser(Neighbours):
 class ReplaceUser(PerUser):
     """Data sets of one public number of people, of whom one has other records, or more, or fewer.
 
-    The number is stated, ``people=...``, and not counted: who has no record counts as the centre of
-    the ball.
+    The number is stated, ``people=...``, or the list of their ids, and not counted: who has no
+    record counts as the centre of the ball.
 
     Parameters
     ----------
@@ -123,8 +127,16 @@ class ReplaceUser(PerUser):
     in_one_group: ClassVar[bool] = True
 
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
-        """Return :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`."""
-        return statistic.replace_one(ball, public_size(n), metric)
+        """Return :meth:`Statistic.replace_one`, of averaged rows with what rounding them adds.
+
+        See :meth:`Neighbours.sensitivity`. Means that are rounded towards zero move by a grid unit
+        a coordinate more than records do: docs/proofs/neighbours.md, claim 6.
+        """
+        found = statistic.replace_one(ball, public_size(n), metric)
+        if statistic.of == "points":
+            return found
+        root = math.isqrt(statistic.answers(ball).manifold.dim - 1) + 1
+        return quotient_of(Fraction(found) * (1 + Fraction(root, 2**39)), 1)
 
 
 @final
@@ -184,12 +196,12 @@ def means_of_users(ball: Ball, records: Records) -> Records:
     Returns
     -------
     Records
-        One for each person, without users. Covariates are averaged.
+        A point for each person, and nothing else.
 
     Raises
     ------
     InvalidParameterError
-        If there are no users, records of one have different labels, or records have weights.
+        If there are no users, or records have weights.
     UnsupportedBallError
         If the ball is a whole space.
     """
@@ -201,14 +213,24 @@ def means_of_users(ball: Ball, records: Records) -> Records:
     if records.weights is not None:
         raise InvalidParameterError(str(PEOPLE_WEIGH))
     rows = rows_of_users(np.asarray(records.users))
-    found: dict[str, Any] = {"points": _means(ball, np.asarray(records.points), rows)}
-    if records.labels is not None:
-        labels = np.asarray(records.labels)
-        found["labels"] = _shared(labels, rows)
-    if records.covariates is not None:
-        covariates = np.asarray(records.covariates)
-        found["covariates"] = np.array([_average(covariates[own]) for own in rows])
-    return Records(**found)
+    return Records(_means(ball, np.asarray(records.points), rows))
+
+
+def averages_rows(neighbours: Neighbours, statistic: Statistic) -> bool:
+    """Whether rows of people are averaged, and not points: see :attr:`Statistic.of`.
+
+    Not under a relation that makes units of its own.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+    statistic : Statistic
+
+    Returns
+    -------
+    bool
+    """
+    return type(neighbours).units is PerUser.units and statistic.of == "rows"
 
 
 def check_centre(ball: Ball) -> None:
@@ -234,16 +256,26 @@ def rows_of_users(users: NDArray[Any]) -> list[NDArray[np.intp]]:
     list of ndarray
         One a person.
     """
-    places: dict[Any, list[int]] = {}
-    for row, user in enumerate(users.tolist()):
-        places.setdefault((type(user), user), []).append(row)
-    return [np.array(own, dtype=np.intp) for own in places.values()]
+    owners = owners_of(users)
+    order, last = np.argsort(owners, kind="stable"), np.cumsum(np.bincount(owners))
+    return np.split(order, last[:-1]) if len(owners) else []
 
 
-def _average(numbers: FloatArray) -> float:
-    """Return the mean of finite numbers, however large: a number between the extremes."""
-    half = math.fsum(0.5 * numbers / len(numbers))
-    return float(min(max(2.0 * half, numbers.min()), numbers.max()))
+def owners_of(users: NDArray[Any]) -> NDArray[np.intp]:
+    """Return whose each record is, as a number from 0.
+
+    Parameters
+    ----------
+    users : ndarray of int and str, shape (n,)
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        In the order in which people first come.
+    """
+    known: dict[Any, int] = {}
+    named = ((type(user), user) for user in users.tolist())
+    return np.array([known.setdefault(each, len(known)) for each in named], dtype=np.intp)
 
 
 def _means(ball: Ball, points: FloatArray, rows: list[NDArray[np.intp]]) -> FloatArray:
@@ -280,16 +312,3 @@ def _means(ball: Ball, points: FloatArray, rows: list[NDArray[np.intp]]) -> Floa
 def _average_of(vectors: FloatArray) -> list[float]:
     """Mean of vectors, correctly rounded but for a division: in whatever order they come."""
     return [math.fsum(column) / len(vectors) for column in vectors.T.tolist()]
-
-
-def _shared(labels: NDArray[Any], rows: list[NDArray[np.intp]]) -> NDArray[np.object_]:
-    found = np.empty(len(rows), dtype=object)
-    for place, own in enumerate(rows):
-        found[place] = labels[own[0]]
-        for row in own[1:]:
-            if labels[row] != labels[own[0]]:
-                raise InvalidParameterError(
-                    f"row {row}: it has another label than the other records of the same person, "
-                    "who counts once; give every person one label"
-                )
-    return found
