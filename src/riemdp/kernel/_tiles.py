@@ -231,8 +231,7 @@ def places_are_alike(function: Callable[..., Any], record: Sequence[Any], rows: 
     """
     if rows == 1:
         return True
-    none = [np.empty((0, *np.shape(one)), dtype=np.asarray(one).dtype) for one in record]
-    tile = [_copied(each, one, rows) for each, one in zip(none, record, strict=True)]
+    tile = [_copied(np.asarray(one)[None][:0], one, rows) for one in record]
     try:
         found = function(*tile)
     except Exception:
