@@ -61,7 +61,7 @@ def tiles(
     number : int
         How many of these rows are records: of no records one tile without any.
     """
-    count = len(arrays[0])
+    (count,) = {len(each) for each in arrays}
     for start in range(0, max(1, count), rows):
         number = min(rows, count - start)
         yield (
@@ -111,7 +111,7 @@ def in_tiles(
     for tile, number in tiles(arrays, fill, rows):
         made, raised = computed(function, tile, fill)
         if not has_form(made, public):
-            made, raised = public, np.ones(1, dtype=bool)
+            made, raised = public, np.ones(number, dtype=bool)
         found.append(taken(made, slice(number)))
         lost.append(raised[:number])
     return joined(found), np.concatenate(lost)
@@ -168,8 +168,8 @@ def has_form(found: Any, public: Any) -> bool:
         own, other = np.asarray(found), np.asarray(public)
     except Exception:  # of lists of several lengths
         return False
-    alike = own.dtype == other.dtype or {own.dtype.kind, other.dtype.kind} <= set("biuf")
-    return own.shape == other.shape and alike
+    numbers = set("biuf").issuperset((own.dtype.kind, other.dtype.kind))
+    return own.shape == other.shape and (numbers or own.dtype == other.dtype)
 
 
 def computed(
@@ -184,15 +184,15 @@ def computed(
     Exception
         That of the function, if it raises for the public record too.
     """
+    (rows,) = {len(each) for each in tile}
+    lost = np.zeros(rows, dtype=bool)
     try:
-        return function(*tile), np.zeros(len(tile[0]), dtype=bool)
+        return function(*tile), lost
     except Exception:
-        empty = tuple(
-            _copied(each[:0], one, len(each)) for each, one in zip(tile, fill, strict=True)
-        )
+        empty = tuple(_copied(each[:0], one, rows) for each, one in zip(tile, fill, strict=True))
         public = function(*empty)
-    alone, lost = [], np.zeros(len(tile[0]), dtype=bool)
-    for i in range(len(lost)):
+    alone = []
+    for i in range(rows):
         row = slice(i, i + 1)
         try:
             alone.append(taken(function(*_with_row(empty, tile, row)), row))
@@ -264,8 +264,6 @@ def joined(parts: Sequence[Any]) -> Any:
     -------
     ndarray, or nested tuples of them
     """
-    if len(parts) == 1:
-        return parts[0]
     if isinstance(parts[0], tuple):
         return tuple(joined(part) for part in zip(*parts, strict=True))
     return np.concatenate(parts)
