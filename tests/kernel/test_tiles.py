@@ -152,7 +152,11 @@ def test_the_form_of_rows_is_that_of_the_public_one():
     assert has_form((one, (one,)), (one.astype(int), (one,)))
     assert not has_form((one, one), (one, (one,)))
     assert not has_form((one,), (one, one))
+    assert not has_form((one, one), (one,))
+    assert not has_form((one[0],), one)  # an array of tuples has the shape
+    assert not has_form(one, (one[0],))
     assert has_form(np.array(["ab"]), np.array(["cd"]))
+    assert not has_form(np.array(["ab"]), np.array(["abc"]))
 
 
 def test_a_function_that_looks_at_places_is_noticed():
@@ -163,6 +167,7 @@ def test_a_function_that_looks_at_places_is_noticed():
     one_bit[-1] = 2.0**-52
     assert not places_are_alike(lambda tile: tile * (1.0 + one_bit), [FILL], 8)
     assert not places_are_alike(lambda tile: np.where(one_bit > 0, -0.0, 0.0) * tile, [FILL], 8)
+    assert not places_are_alike(lambda tile: np.where(one_bit > 0, 0.0, tile), [FILL], 8)
     assert not places_are_alike(hostile, [-FILL], 8)
     assert places_are_alike(hostile, [-FILL], 1)  # it is not called
 
@@ -172,6 +177,8 @@ def test_arrays_have_one_row_a_record_each():
         next(tiles([records(2), np.zeros(3)], [FILL, 0], 4))
     with pytest.raises(ValueError, match="shorter"):
         next(tiles([records(2), np.zeros(2)], [FILL], 4))
+    with pytest.raises(ValueError, match="shorter"):
+        computed(hostile, [-records(2)], [])
     with pytest.raises(ValueError, match="shorter"):
         joined([(np.ones(1), np.ones(1)), (np.ones(1),)])
 

@@ -9,6 +9,7 @@ believed, tested by the laws, and of places at the start of each question: :func
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -195,20 +196,18 @@ def computed(
     for i in range(rows):
         row = slice(i, i + 1)
         try:
-            alone.append(taken(function(*_with_row(empty, tile, row)), row))
+            own = map(_with_row, empty, tile, itertools.repeat(row))
+            alone.append(taken(function(*own), row))
         except Exception:
             alone.append(taken(public, row))
             lost[i] = True
     return joined(alone), lost
 
 
-def _with_row(
-    empty: Sequence[NDArray[Any]], tile: Sequence[NDArray[Any]], row: slice
-) -> tuple[NDArray[Any], ...]:
-    own = tuple(np.array(each) for each in empty)
-    for each, records in zip(own, tile, strict=True):
-        each[row] = records[row]
-        each.flags.writeable = False
+def _with_row(empty: NDArray[Any], tile: NDArray[Any], row: slice) -> NDArray[Any]:
+    own = np.array(empty)
+    own[row] = tile[row]
+    own.flags.writeable = False
     return own
 
 
@@ -231,7 +230,7 @@ def places_are_alike(function: Callable[..., Any], record: Sequence[Any], rows: 
     """
     if rows == 1:
         return True
-    tile = [_copied(np.asarray(one)[None][:0], one, rows) for one in record]
+    tile = [_copied(np.asarray(one)[None], one, rows) for one in record]
     try:
         found = function(*tile)
     except Exception:
@@ -264,6 +263,6 @@ def joined(parts: Sequence[Any]) -> Any:
     -------
     ndarray, or nested tuples of them
     """
-    if isinstance(parts[0], tuple):
+    if all(isinstance(part, tuple) for part in parts):
         return tuple(joined(part) for part in zip(*parts, strict=True))
     return np.concatenate(parts)
