@@ -20,7 +20,7 @@ import laws
 import riemdp
 from riemdp import GDP, Accountant, Records, RiemdpError, verify
 from riemdp._part import registered
-from riemdp.kernel import _sums, _tiles
+from riemdp.kernel import _sums, _tiles, rows_for
 from riemdp.manifolds import _logarithms
 from riemdp.release._check_document import FOLLOWED, STATED
 from riemdp.statistics import (
@@ -120,8 +120,9 @@ def attained(place, name):
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    """Rows are asked for one at a time here, of which a tile of a thousand would have one."""
-    monkeypatch.setattr(_tiles, "_ROWS", 4)
+    """Few rows are asked for at a time here; that places are alike is looked at by other laws."""
+    monkeypatch.setattr(_tiles, "_ROWS", 16)
+    monkeypatch.setattr(_answer, "places_are_alike", lambda *_: True)
     _data._rows_of_our_own.cache_clear()
     yield
     _data._rows_of_our_own.cache_clear()
@@ -167,17 +168,16 @@ def test_a_map_keeps_every_bit_of_other_rows(place, name):
 
 @pytest.mark.slow
 @cases(MAPS)
-def test_a_map_keeps_every_bit_of_other_rows_where_chunks_end(place, name):
-    entries = int(np.prod(ball_of(place).manifold.point_shape))
-    for chunk in (4096, 16384, 65536):
-        laws.map_company(ball_of(place), name, max(60, chunk // entries + 1))
+def test_a_map_keeps_every_bit_of_other_rows_where_tiles_end(place, name):
+    ball = ball_of(place)
+    laws.map_company(ball, name, max(60, rows_for(ball.manifold.point_shape) + 1))
 
 
 @pytest.mark.slow
 @cases([pair for pair in PAIRS if pair[1] in SEEN[:2]])
-def test_a_record_changes_no_other_where_chunks_end(place, name):
+def test_a_record_changes_no_other_where_tiles_end(place, name):
     cell = cell_on(place, laws.STATISTICS[name](ball_of(place)))
-    laws.company(cell, 65536 // int(np.prod(cell.ball.manifold.point_shape)) + 1, 1)
+    laws.company(cell, rows_for(cell.ball.manifold.point_shape) + 1, 1)
 
 
 @pytest.mark.fast(20)

@@ -39,7 +39,8 @@ from riemdp import (
     Torus,
     UnsupportedError,
 )
-from riemdp.kernel import in_tiles, rows_for
+from riemdp.kernel import in_tiles, joined, rows_for
+from riemdp.kernel import taken as of_tile
 from riemdp.manifolds import FlatProduct
 from riemdp.statistics import (
     AddRemove,
@@ -63,6 +64,7 @@ from riemdp.statistics import (
     ReplaceOne,
     ReplacePoint,
     ReplaceUser,
+    Summaries,
     TangentMean,
     TangentRegression,
     Variance,
@@ -373,23 +375,24 @@ def taken(records: Records, rows: Sequence[int] | NDArray[np.intp]) -> Records:
 
 
 @functools.cache
-def people(ball: Ball, relation: Neighbours, takes: tuple[str, ...], of: str) -> list[Prepared]:
+def people(
+    ball: Ball, relation: Neighbours, takes: tuple[str, ...], of: str
+) -> tuple[Prepared, int]:
     """Return what statistics see of persons with one record, or several wild ones."""
     random, points = np.random.default_rng(2), wild_points(ball)
     rows = [[i] for i in range(0, len(points), 3)]
     rows += [random.integers(0, len(points), size).tolist() for size in (2, 3, 3, 5, 5)]
-    found = []
-    for k, own in enumerate(rows):
-        given: dict[str, Any] = {}
-        if takes and not relation.adds:
-            values = BESIDE[takes[0]]
-            given = {takes[0]: [values[(k + i) % len(values)] for i in range(len(own))]}
-        one, owner = Records(points[own], **given).validated(ball.manifold), np.zeros(len(own), int)
-        if of == "rows":
-            found.append(Prepared(ball, one, owner))
-        else:
-            found.append(Prepared(ball, relation.units(ball, replace(one, users=owner))))
-    return found
+    owners = np.array([k for k, own in enumerate(rows) for _ in own])
+    given: dict[str, Any] = {}
+    if takes and not relation.adds:
+        values = BESIDE[takes[0]]
+        given[takes[0]] = [
+            values[(k + i) % len(values)] for k, own in enumerate(rows) for i in range(len(own))
+        ]
+    records = Records(points[[i for own in rows for i in own]], **given).validated(ball.manifold)
+    if of == "rows":
+        return Prepared(ball, records, owners), len(rows)
+    return Prepared(ball, relation.units(ball, replace(records, users=owners))), len(rows)
 
 
 # Answers, and the questions that they are answers to.
@@ -420,6 +423,24 @@ def answered(question: Question, cell: Cell, records: Records) -> Row:
 def row(question: Question, ball: Ball, unit: Records) -> Row:
     """Return what one unit adds: the answer of that alone. Labels may be none of the classes."""
     return answer(question, ball, Prepared(ball, unit), 0.0)
+
+
+class Known(Summaries):
+    """Records of which a summary is left."""
+
+    def __init__(self, partial: Any) -> None:
+        self.partial = partial
+
+    def summary(self, question: Question) -> Any:  # noqa: ARG002
+        """Return it."""
+        return self.partial
+
+
+def rows_of(question: Question, kept: Prepared, number: int) -> list[Row]:
+    """Return what each of some units adds: :func:`row` of each, computed in tiles of them."""
+    ball, seen = kept._ball, joined([*kept._of_units(question)])
+    each = (question.added(ball, of_tile(seen, slice(i, i + 1))) for i in range(number))
+    return [answer(question, ball, Known(partial), 0.0) for partial in each]
 
 
 def square(vector: Iterable[Fraction]) -> Fraction:
@@ -454,7 +475,7 @@ def is_sum(form: Statistic, ball: Ball) -> bool:
     question = next(questions(form, ball))[1]
     if "weights" in form.by_place or not question.adds(ball):
         return False
-    some = with_beside(form, wild_points(ball)[:12])
+    some = with_beside(form, wild_points(ball)[:6])
     alone = [row(question, ball, taken(some, [i])) for i in range(len(some))]
     total = answer(question, ball, Prepared(ball, some), 0.0)
     times = 1 if form.totals else len(some)
@@ -490,8 +511,13 @@ class Rows:
         self.units = with_beside(form, wild_points(ball))
         self.asked = list(questions(form, ball))
         valid_units = self.units.validated(ball.manifold)
-        alone = [valid_units.at(slice(i, i + 1)) for i in range(len(valid_units))]
-        self.rows = [[row(question, ball, one) for one in alone] for _, question in self.asked]
+        self.rows = [
+            rows_of(question, Prepared(ball, valid_units), len(valid_units))
+            for _, question in self.asked
+        ]
+        last = valid_units.at(slice(-1, None))
+        alone = [row(question, ball, last) for _, question in self.asked]
+        assert alone == [rows[-1] for rows in self.rows], f"{cell}: a row is another one by itself"
         self.known: dict[object, list[tuple[Fraction, Fraction]]] = {}
 
     def worst(self, relation: Neighbours) -> list[tuple[Fraction, Fraction]]:
@@ -504,8 +530,7 @@ class Rows:
     def _worst(self, relation: Neighbours, k: int) -> tuple[Fraction, Fraction]:
         question, rows, alike = self.asked[k][1], self.rows[k], None
         if "users" in relation.takes:
-            persons = people(self.ball, relation, self.form.takes, self.form.of)
-            own = [answer(question, self.ball, one, 0.0) for one in persons]
+            own = rows_of(question, *people(self.ball, relation, self.form.takes, self.form.of))
             rows = own if relation.adds else [*rows, *own]
         if self.form.by_place or relation.name == "replace-point":
             if self.form.takes:  # which stays at its place
@@ -524,17 +549,21 @@ class Rows:
         i, j = farthest(rows)[0]
         if i >= len(self.units):
             return []
-        unit, found = taken(self.units, [i]), []
+        found: list[Row] = []
         with np.errstate(all="ignore"):
-            at = space.coordinates(self.ball.center, np.asarray(unit.points)[0])
+            at = space.coordinates(self.ball.center, np.asarray(self.units.points)[i])
         best = square(minus(rows[i], rows[j]))
-        for size in np.geomspace(0.3, 1e-9, 12) if np.isfinite(at).all() else ():
-            moved = at + size * self.ball.reach * random.normal(size=len(at))
-            for point in valid(space, [self.ball.point(moved)]):
-                one = replace(unit, points=point[None]).validated(space)
-                found.append(row(question, self.ball, one))
-                if (far := square(minus(found[-1], rows[j]))) > best:
-                    at, best = moved, far
+        sizes = self.ball.reach * np.geomspace(0.3, 1e-9, 6)[:, None]
+        for _ in range(2) if np.isfinite(at).all() else ():
+            tried = at + sizes * random.normal(size=(6, len(at)))
+            near = [(x, y) for x in tried for y in valid(space, [self.ball.point(x)])]
+            points = np.array([point for _, point in near])
+            units = replace(taken(self.units, [i] * len(near)), points=points).validated(space)
+            more = rows_of(question, Prepared(self.ball, units), len(units))
+            far, k = max((square(minus(each, rows[j])), k) for k, each in enumerate(more))
+            if far > best:
+                best, at = far, near[k][0]
+            found += more
         return found
 
 
@@ -583,9 +612,11 @@ def moves_of_data_sets(cell: Cell, sizes: Sequence[int]) -> float:
         halves = [one if i % 2 else other for i in range(n)]
         for company_ in ([one] * n, [corner] * n, halves, points[-n:]):
             extras, rest = places(cell.form, n), company_[changed:]
-            data = [Records(np.array([*[each] * changed, *rest]), **extras) for each in some]
+            rows = [np.array([*[each] * changed, *rest]) for each in some]
+            data = [Records(each, **extras).validated(ball.manifold) for each in rows]
+            kept = [Prepared(ball, each) for each in data]
             for weight, question in questions(cell.form, ball, 2):
-                ends = [answered(question, cell, each) for each in data]
+                ends = [answer(question, ball, each, cell.tolerance) for each in kept]
                 share = max(share, *shares_of(cell, stated, weight, ends))
     return share
 

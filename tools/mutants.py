@@ -1,6 +1,7 @@
 """Mutation score of the modules that privacy rests on, with cosmic-ray's mutations.
 
-    python tools/mutants.py [--all | --sample N] [--seed S] [--workers W] [--output DIR]
+    python tools/mutants.py [--all | --sample N] [--seed S] [--only PART] [--tests PATH ...]
+                            [--workers W] [--output DIR]
 
 cosmic-ray lists and makes the mutations. This script draws a sample with a fixed seed, chooses the
 tests of a mutant by coverage (those that run its line, the mirrored test file first, quick ones
@@ -138,7 +139,7 @@ def package(module: str) -> str:
     return "generator" if module in EXTRA else Path(module).parent.name
 
 
-def all_mutants() -> list[Mutant]:
+def all_mutants(only: str = "") -> list[Mutant]:
     """Return what cosmic-ray would mutate, without ``NOT_DRAWN`` and ``WORK``, in a fixed order."""
     from cosmic_ray.ast import ast_nodes, get_ast_from_path
     from cosmic_ray.ast.ast_query import ASTQuery
@@ -147,7 +148,7 @@ def all_mutants() -> list[Mutant]:
     kinds = {name: get_operator(name) for name in operator_names() if not NOT_DRAWN.fullmatch(name)}
     operators = {name: kind() for name, kind in kinds.items() if not kind.arguments()}
     mutants = []
-    for module in modules():
+    for module in (name for name in modules() if only in name):
         seen: Counter[str] = Counter()
         lines = (ROOT / module).read_text(encoding="utf-8").splitlines()
         for node in ast_nodes(get_ast_from_path(Path(module))):
@@ -628,9 +629,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--output", type=Path, default=ROOT / "mutants_output")
     parser.add_argument("--only", default="", help="only modules whose path contains this")
+    parser.add_argument("--tests", nargs="+", default=SUITE, help="only these tests")
     parser.add_argument("--measured", action="store_true", help="keep the coverage of the last run")
     parser.add_argument("--retry", action="store_true", help="run survivors again")
     options = parser.parse_args()
+    SUITE[:] = options.tests
     os.chdir(ROOT)
     directory = options.output.resolve()
     directory.mkdir(parents=True, exist_ok=True)
@@ -645,10 +648,9 @@ def main() -> None:
             finally:
                 os._exit(1)
     preload()
-    mutants = all_mutants()
-    print(f"{len(mutants)} mutants in {len(modules())} modules")
+    mutants = all_mutants(options.only)
+    print(f"{len(mutants)} mutants in {len({mutant.module for mutant in mutants})} modules")
     chosen = sample(mutants, len(mutants) if options.all else options.sample, options.seed)
-    chosen = [mutant for mutant in chosen if options.only in mutant.module]
     results = run(chosen, directory, Tests(directory), options.workers, options.retry)
     text = report(results)
     (directory / "report.md").write_text(text + "\n", encoding="utf-8")

@@ -92,37 +92,46 @@ def test_numbers_that_are_none_are_no_rows():
     assert not within(rows, 4 * 2**80).any()
 
 
-@pytest.mark.parametrize("halves", [(2**21 - 1, 2**21 - 1), (2**20, 1), (0, 2**21 - 1), (2**21, 0)])
-def test_carries_between_words(halves):
-    """All coordinates the same, at the bits that carry."""
-    value = halves[0] * 2**21 + halves[1]
-    for width in (1, 3, 64, 4097):
-        rows = np.full((2, width), value)
-        rows[1] *= -1
-        square = width * value**2
-        assert _guard._squares(rows) == [square, square]
-        assert within(rows, square).tolist() == [True, True]
-        assert within(rows, square - 1).tolist() == [False, False]
-
-
-def test_rows_of_more_coordinates_than_int64_adds_at_once():
-    width, value = 3 * 2**20, 2**42 - 1
-    rows = np.full((1, width), value)
+@pytest.mark.parametrize("width", [1, 3, 64, 4097])
+@pytest.mark.parametrize("value", [2**21 - 1, 2**31, 2**41 + 1, 2**42 - 1, 2**42])
+def test_sums_of_squares_beyond_int64(width, value):
+    rows = np.full((2, width), value)
+    rows[1] *= -1
     square = width * value**2
-    assert _guard._squares(rows) == [square]
-    assert within(rows, square).tolist() == [True]
-    assert within(rows, square - 1).tolist() == [False]
-    high = rows >> 21
-    # the control: one sum of all squares wraps around
-    assert int((high * high).sum()) != width * (value >> 21) ** 2
+    assert within(rows, square).tolist() == [True, True]
+    assert within(rows, square - 1).tolist() == [False, False]
 
 
-def test_what_is_surely_short_needs_no_second_look(monkeypatch):
-    rows = np.array([[3, 4], [2**40, 2**40]])
-    monkeypatch.setattr(_guard, "_squares", None)
-    assert within(rows, 2**82).all()
-    with pytest.raises(TypeError):
-        within(rows, 2**81)  # the control: exactly that long
+def test_no_coordinate_is_over_the_bound_however_long_a_row_may_be():
+    rows = np.array([[2**42, 1], [2**42 + 1, 0], [0, -(2**42)], [0, -(2**42) - 1], [LEAST, 0]])
+    assert within(rows, 2**200).tolist() == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize("width", [1, 2, 6, 100])
+def test_floats_decide_where_they_err_by_less_than_is_allowed_for(width):
+    """The bound is 2^60 over 1 - (m + 4) 2^-52, or one float less than that."""
+    row = np.zeros((1, width), dtype=np.int64)
+    row[0, 0] = 2**30
+    most = 2**60 + (width + 4) * 2**8
+    assert _guard.surely_within(row, most).tolist() == [True]
+    assert _guard.surely_within(row, 2 * most).tolist() == [True]
+    assert _guard.surely_within(row, most - 2**8).tolist() == [False]
+    assert within(row, most - 2**8).tolist() == [True]  # by integers
+
+
+def test_floats_that_decide_do_not_err():
+    """Of rows within a few roundings of the bound, some longer and some not."""
+    rng = np.random.default_rng(3)
+    rows = rng.integers(-(2**42), 2**42, size=(2000, 5), endpoint=True)
+    squares = [sum(x * x for x in row) for row in rows.tolist()]
+    sure = 0
+    for share in range(-40, 41):
+        mosts = [square + share * square // 2**54 for square in squares]
+        for row, most, square in list(zip(rows, mosts, squares, strict=True))[share % 20 :: 20]:
+            found = _guard.surely_within(row[None], most).item()
+            assert square <= most or not found
+            sure += found
+    assert 0 < sure < 81 * 50  # either happens
 
 
 def test_longer_rows_count_as_the_public_one():

@@ -26,7 +26,9 @@ def records(n):
 
 @pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 8, 9])
 def test_records_stand_first_and_the_public_one_after_them(n):
+    assert len(list(tiles([records(n)], [FILL], 1))) == max(n, 1)
     found = list(tiles([records(n)], [FILL], 4))
+    assert len(found) == max(-(-n // 4), 1)
     assert {tile.shape for (tile,), _ in found} == {(4, 2)}
     assert sum(number for _, number in found) == n
     kept = np.concatenate([tile[:number] for (tile,), number in found])
@@ -101,6 +103,17 @@ def test_a_record_that_raises_counts_as_the_public_one_and_spoils_no_other():
     assert lost.tolist() == [False, True, False, False, False]
 
 
+def test_what_is_given_a_record_alone_may_not_write_to_it_either():
+    seen = []
+
+    def watching(tile):
+        seen.append(tile.flags.writeable)
+        return hostile(tile)
+
+    in_tiles(watching, [np.array([[-1.0, 0.0], [1.0, 2.0]])], [FILL], 4)
+    assert seen == [False] * 6  # all, public ones, and one at each place
+
+
 def test_what_raises_for_the_public_record_raises():
     tile = next(tiles([-records(4)], [-FILL], 4))[0]
     with pytest.raises(ValueError, match="secret"):
@@ -139,6 +152,11 @@ def test_the_form_of_rows_is_that_of_the_public_one():
     assert has_form((one, (one,)), (one.astype(int), (one,)))
     assert not has_form((one, one), (one, (one,)))
     assert not has_form((one,), (one, one))
+    assert not has_form((one, one), (one,))
+    assert not has_form((one[0],), one)  # an array of tuples has the shape
+    assert not has_form(one, (one[0],))
+    assert has_form(np.array(["ab"]), np.array(["cd"]))
+    assert not has_form(np.array(["ab"]), np.array(["abc"]))
 
 
 def test_a_function_that_looks_at_places_is_noticed():
@@ -149,8 +167,20 @@ def test_a_function_that_looks_at_places_is_noticed():
     one_bit[-1] = 2.0**-52
     assert not places_are_alike(lambda tile: tile * (1.0 + one_bit), [FILL], 8)
     assert not places_are_alike(lambda tile: np.where(one_bit > 0, -0.0, 0.0) * tile, [FILL], 8)
+    assert not places_are_alike(lambda tile: np.where(one_bit > 0, 0.0, tile), [FILL], 8)
     assert not places_are_alike(hostile, [-FILL], 8)
     assert places_are_alike(hostile, [-FILL], 1)  # it is not called
+
+
+def test_arrays_have_one_row_a_record_each():
+    with pytest.raises(ValueError, match="unpack"):
+        next(tiles([records(2), np.zeros(3)], [FILL, 0], 4))
+    with pytest.raises(ValueError, match="shorter"):
+        next(tiles([records(2), np.zeros(2)], [FILL], 4))
+    with pytest.raises(ValueError, match="shorter"):
+        computed(hostile, [-records(2)], [])
+    with pytest.raises(ValueError, match="shorter"):
+        joined([(np.ones(1), np.ones(1)), (np.ones(1),)])
 
 
 def test_rows_are_taken_and_joined_in_nested_tuples():
@@ -162,7 +192,7 @@ def test_rows_are_taken_and_joined_in_nested_tuples():
 
 @pytest.mark.parametrize(
     ("shape", "rows"),
-    [((), 1024), ((3,), 1024), ((3, 3), 1024), ((5, 5), 512), ((22, 22), 32), ((10**6,), 1)],
+    [((), 1024), ((0, 3), 1024), ((3, 3), 1024), ((5, 5), 512), ((22, 22), 32), ((10**6,), 1)],
 )
 def test_a_tile_has_as_many_rows_as_stay_in_the_cache(shape, rows):
     assert rows_for(shape) == rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: Bits of coordinates; and of their lower halves, of whose products int64 adds ``_SEGMENT``.
-_BITS, _LOW = 42, 21
-_SEGMENT = 2**20
+#: No coordinate of a row that counts is larger in size.
+_LARGEST = 2**42
 
 
 def guarded(
@@ -58,18 +56,11 @@ def within(rows: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
     ndarray of bool, shape (n,)
         False, too, where a coordinate is over ``2^42``.
     """
-    largest = min(math.isqrt(most), 2**_BITS)
     # without abs: that of -2^63 is itself
-    if -largest <= rows.min(initial=0) and rows.max(initial=0) <= largest:
-        found = np.ones(len(rows), dtype=bool)
-    else:
-        found = np.asarray(((rows >= -largest) & (rows <= largest)).all(axis=-1))
+    found = np.asarray((np.clip(rows, -_LARGEST, _LARGEST) == rows).all(axis=1))
     known = np.flatnonzero(found)
-    short = rows if len(known) == len(rows) else rows[known]
-    found[known[~surely_within(short, most)]] = False
-    rest = known[~found[known]]
-    if len(rest):
-        found[rest] = [square <= most for square in _squares(rows[rest])]
+    rest = known[~surely_within(rows[known], most)]
+    found[rest] = [sum(x * x for x in row) <= most for row in rows[rest].tolist()]
     return found
 
 
@@ -79,20 +70,5 @@ def surely_within(rows: NDArray[np.int64] | NDArray[np.float64], most: int) -> N
     It errs by a share of at most m 2^-53, to first order. What is no number is not within.
     """
     numbers = np.asarray(rows, dtype=np.float64)
-    limit = float(most) * (1.0 - (rows.shape[-1] + 4.0) * 2.0**-52)
+    limit = float(most) * (1.0 - (rows.shape[1] + 4.0) * 2.0**-52)
     return np.asarray(np.einsum("ij,ij->i", numbers, numbers) <= limit)
-
-
-def _squares(rows: NDArray[np.int64]) -> list[int]:
-    """Add up squares of coordinates of at most ``2^42`` in size."""
-    found = [0] * len(rows)
-    for start in range(0, rows.shape[-1], _SEGMENT):
-        some = rows[:, start : start + _SEGMENT]
-        # x = high 2^21 + low, |high| <= 2^21 and 0 <= low < 2^21: 2^20 products add up to 2^62
-        high, low = some >> _LOW, some & (2**_LOW - 1)
-        words = ((a * b).sum(axis=-1).tolist() for a, b in ((high, high), (high, low), (low, low)))
-        found = [
-            known + (squares << 2 * _LOW) + (mixed << _LOW + 1) + rest
-            for known, squares, mixed, rest in zip(found, *words, strict=True)
-        ]
-    return found

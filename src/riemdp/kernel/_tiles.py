@@ -9,6 +9,7 @@ believed, tested by the laws, and of places at the start of each question: :func
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ def tiles(
     number : int
         How many of these rows are records: of no records one tile without any.
     """
-    count = len(arrays[0])
+    (count,) = {len(each) for each in arrays}
     for start in range(0, max(1, count), rows):
         number = min(rows, count - start)
         yield (
@@ -111,7 +112,7 @@ def in_tiles(
     for tile, number in tiles(arrays, fill, rows):
         made, raised = computed(function, tile, fill)
         if not has_form(made, public):
-            made, raised = public, np.ones(1, dtype=bool)
+            made, raised = public, np.ones(number, dtype=bool)
         found.append(taken(made, slice(number)))
         lost.append(raised[:number])
     return joined(found), np.concatenate(lost)
@@ -168,8 +169,8 @@ def has_form(found: Any, public: Any) -> bool:
         own, other = np.asarray(found), np.asarray(public)
     except Exception:  # of lists of several lengths
         return False
-    alike = own.dtype == other.dtype or {own.dtype.kind, other.dtype.kind} <= set("biuf")
-    return own.shape == other.shape and alike
+    numbers = set("biuf").issuperset((own.dtype.kind, other.dtype.kind))
+    return own.shape == other.shape and (numbers or own.dtype == other.dtype)
 
 
 def computed(
@@ -184,31 +185,29 @@ def computed(
     Exception
         That of the function, if it raises for the public record too.
     """
+    (rows,) = {len(each) for each in tile}
+    lost = np.zeros(rows, dtype=bool)
     try:
-        return function(*tile), np.zeros(len(tile[0]), dtype=bool)
+        return function(*tile), lost
     except Exception:
-        empty = tuple(
-            _copied(each[:0], one, len(each)) for each, one in zip(tile, fill, strict=True)
-        )
+        empty = tuple(_copied(each[:0], one, rows) for each, one in zip(tile, fill, strict=True))
         public = function(*empty)
-    alone, lost = [], np.zeros(len(tile[0]), dtype=bool)
-    for i in range(len(lost)):
+    alone = []
+    for i in range(rows):
         row = slice(i, i + 1)
         try:
-            alone.append(taken(function(*_with_row(empty, tile, row)), row))
+            own = map(_with_row, empty, tile, itertools.repeat(row))
+            alone.append(taken(function(*own), row))
         except Exception:
             alone.append(taken(public, row))
             lost[i] = True
     return joined(alone), lost
 
 
-def _with_row(
-    empty: Sequence[NDArray[Any]], tile: Sequence[NDArray[Any]], row: slice
-) -> tuple[NDArray[Any], ...]:
-    own = tuple(np.array(each) for each in empty)
-    for each, records in zip(own, tile, strict=True):
-        each[row] = records[row]
-        each.flags.writeable = False
+def _with_row(empty: NDArray[Any], tile: NDArray[Any], row: slice) -> NDArray[Any]:
+    own = np.array(empty)
+    own[row] = tile[row]
+    own.flags.writeable = False
     return own
 
 
@@ -231,8 +230,7 @@ def places_are_alike(function: Callable[..., Any], record: Sequence[Any], rows: 
     """
     if rows == 1:
         return True
-    none = [np.empty((0, *np.shape(one)), dtype=np.asarray(one).dtype) for one in record]
-    tile = [_copied(each, one, rows) for each, one in zip(none, record, strict=True)]
+    tile = [_copied(np.asarray(one)[None], one, rows) for one in record]
     try:
         found = function(*tile)
     except Exception:
@@ -265,8 +263,6 @@ def joined(parts: Sequence[Any]) -> Any:
     -------
     ndarray, or nested tuples of them
     """
-    if len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], tuple):
+    if all(isinstance(part, tuple) for part in parts):
         return tuple(joined(part) for part in zip(*parts, strict=True))
     return np.concatenate(parts)

@@ -106,17 +106,21 @@ class Prepared(Summaries):
         parts: list[Any] = []
         entries = 0
         adds = question.adds(self._ball)
-        rows = self._rows(question, self._rows_of_a_tile(question))
-        if self._owners is not None:
-            inside = (question.guarded(self._ball, part) for part in rows)
-            rows = means_of_owners(inside, self._owners)
-        for part in rows:
+        for part in self._of_units(question):
             if adds and entries >= _ENTRIES:
                 found = merged(question, found, question.added(self._ball, joined(parts)))
                 parts, entries = [], 0
             parts.append(part)
             entries += _entries(part)
         return merged(question, found, question.added(self._ball, joined(parts)))
+
+    def _of_units(self, question: Question) -> Iterator[Any]:
+        """Yield rows of some units after the other: of records, or of people."""
+        rows = self._rows(question, self._rows_of_a_tile(question))
+        if self._owners is None:
+            return rows
+        inside = (question.guarded(self._ball, part) for part in rows)
+        return means_of_owners(inside, self._owners)
 
     def _rows(self, question: Question, rows: int) -> Iterator[Any]:
         """Yield rows of the records of one tile after the other."""
