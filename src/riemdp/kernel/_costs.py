@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Ball = Any  # of python-flint
-    #: What is drawn, and draws with how often.
+    #: One query's noise, or a choice; and several, with how often each is drawn.
     Draw: TypeAlias = "Gaussian | Laplace | Choice"
     Draws: TypeAlias = Mapping[Draw, int]
 
@@ -146,7 +146,7 @@ _KINDS: dict[str, Callable[[Fraction, int], Draw]] = {
 
 
 def is_sharp(draws: Draws, definition: str) -> bool:
-    """Whether noise that :func:`within_budget` rejects is beyond the definition by every argument.
+    """Whether no other argument of this library may say more than :func:`within_budget`.
 
     Parameters
     ----------
