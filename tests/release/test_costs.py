@@ -29,7 +29,7 @@ from riemdp import (
 )
 from riemdp.mechanisms import Choice
 from riemdp.noise.exact import ExactDraw, FlatDraw
-from riemdp.release import Release, _check_document, _costs, _offer, _run
+from riemdp.release import Release, _check_document, _costs, _offer, _private_ball, _run
 from riemdp.release._costs import check_costs
 from riemdp.release._offer import Offer, with_draw
 from riemdp.release._search import _answers, _schedule
@@ -232,11 +232,15 @@ def test_choices_of_a_search_are_checked(monkeypatch, budget):
         riemdp.private_ball(points, PLANE, budget)
 
 
+@pytest.mark.usefixtures("nothing_is_drawn")
 @pytest.mark.parametrize("budget", [GDP(1.0), PureDP(2.0)])
-def test_centres_of_a_search_are_checked(monkeypatch, nothing_is_drawn, budget):
-    del nothing_is_drawn
+def test_centres_of_a_search_are_checked(monkeypatch, budget):
     short(monkeypatch)
     points = np.random.default_rng(0).normal(0.4, 0.01, (2000, 2))
+    account = Accountant(budget)
+    fails(lambda: riemdp.private_ball(points, PLANE, budget, accountant=account))
+    assert account.remaining == budget
+    monkeypatch.setattr(_private_ball, "check_costs", lambda *_: None)  # but not before its draw
     fails(lambda: riemdp.private_ball(points, PLANE, budget))
 
 
