@@ -13,12 +13,12 @@ import pytest
 from riemdp.kernel import ALLOWANCE, Choice, _costs, is_sharp, noise, within_budget
 
 THIRD = Fraction(1, 3)
-RATIOS = [1e-9, 1e-3, 0.1, 0.37, 1.0, 2.0, 7.5, 60.0, 900.0]
+RATIOS = [1e-40, 1e-9, 1e-3, 0.1, 0.37, 1.0, 2.0, 7.5, 60.0, 900.0]
 
 
 @pytest.fixture(autouse=True)
 def _digits():
-    with mpmath.workdps(60):
+    with mpmath.workdps(150):
         yield
 
 
@@ -46,7 +46,7 @@ def inverse_erfc(y):
         slope = -2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-(start**2))
         step = value * mpmath.log(value / y) / slope
         start -= step
-        if abs(step) < mpmath.mpf(10) ** -55 * max(1, abs(start)):
+        if abs(step) < mpmath.mpf(10) ** -110:
             break
     return start
 
