@@ -111,7 +111,7 @@ def test_extreme_scales_have_costs(epsilon):
 
 
 @pytest.mark.parametrize("deviations", [0.01, 0.5, 1.0, 5.0, 30.0])
-@pytest.mark.parametrize("ratio", [1e-6, 0.05, 0.3, 1.0, 3.0, 40.0])
+@pytest.mark.parametrize("ratio", [1e-70, 1e-6, 0.05, 0.3, 1.0, 3.0, 40.0])
 def test_the_curve_is_that_of_mpmath(ratio, deviations):
     epsilon = ratio * deviations
     wanted = delta(mpmath.mpf(ratio), mpmath.mpf(epsilon))
@@ -215,6 +215,21 @@ def test_kinds_add_up_with_choices():
 def test_orders_without_end_are_pure():
     assert not within_budget({gaussian(1): 1}, "renyi", math.inf, 1e9)
     assert within_budget({laplace(1): 1}, "renyi", math.inf, 1.0)
+
+
+def test_an_angle_of_pi_allows_all():
+    assert within_budget({gaussian(10**9): 1}, "angle", math.pi)
+    assert not within_budget({gaussian(10**9): 1}, "angle", math.nextafter(math.pi, 0.0))
+
+
+def test_without_an_enclosure_costs_are_bounded(monkeypatch):
+    monkeypatch.setattr(_costs, "_up", lambda _: None)
+    epsilon = Fraction(31, 7)  # no other test has it in a cache
+    assert laplace(epsilon**2).mu_square == 4 * epsilon**2
+    assert laplace(epsilon**2).rho == 2 * epsilon
+    assert not within_budget({laplace(epsilon**2): 1}, "mean", 100.0, 100.0)
+    _costs._mu_up.cache_clear()
+    _costs._rho_up.cache_clear()
 
 
 def test_what_decides_nothing_is_not_within(monkeypatch):
