@@ -214,7 +214,8 @@ def test_kinds_add_up_with_choices():
 
 def test_orders_without_end_are_pure():
     assert not within_budget({gaussian(1): 1}, "renyi", math.inf, 1e9)
-    assert within_budget({laplace(1): 1}, "renyi", math.inf, 1.0)
+    assert within_budget({laplace(9): 1}, "renyi", math.inf, 3.0)
+    assert not within_budget({laplace(9): 1}, "renyi", math.inf, 2.999)
 
 
 def test_an_angle_of_pi_allows_all():
