@@ -97,7 +97,7 @@ class UnprovenMechanismError(RiemdpError, ValueError):
 
 
 class BudgetExceededError(RiemdpError, ValueError):
-    """A release would spend more than what is left; the message names both amounts."""
+    """A release would spend more than is left, or than it may; the message names both amounts."""
 
 
 class ReleaseFailedError(RiemdpError):

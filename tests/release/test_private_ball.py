@@ -140,7 +140,7 @@ def test_what_fails_after_the_charge_is_paid_for(monkeypatch):
     """Whether it fails may tell of the records."""
     from riemdp.release import _run
 
-    def fails(*_):
+    def fails(*_, **__):
         raise KeyboardInterrupt
 
     found, account = private_ball(cluster(600), PLANE, GDP(1.0)), Accountant(GDP(1.0))

@@ -246,7 +246,7 @@ def draws_of(name, sigma_factor=1.0):
     ]
 
     def draw(data, generator):
-        value, _ = drawn(made, start, question, data, generator)
+        value, _ = drawn(made, start, question, data, generator, limit=GDP(1e6))
         return value @ (ends[1] - ends[0])
 
     return draw, np.array([one]), np.array([other])

@@ -288,7 +288,8 @@ def advantage(made, pair, draws, source):
         data, start = np.array([record]), statistic.start(ball)
         found = []
         for _ in range(draws):
-            _, rounded = drawn(made, start, asked(statistic, ball, start, 0), data, source)
+            question = asked(statistic, ball, start, 0)
+            _, rounded = drawn(made, start, question, data, source, limit=GDP(1e6))
             found.append(np.array(rounded.values()).reshape(statistic.steps, -1)[-1])
         ends.append(np.array(found))
     axis = ends[0].mean(axis=0) - ends[1].mean(axis=0)

@@ -400,7 +400,7 @@ def advantage(made, draws, source):
         data = np.array([[sign * ball.radius]])
         for _ in range(draws):
             question = asked(statistic, ball, start, 0)
-            _, rounded = drawn(made, start, question, data, source)
+            _, rounded = drawn(made, start, question, data, source, limit=GDP(1e6))
             rows = np.array(rounded.values()).reshape(statistic.steps, -1)
             weights = [statistic.answer_weight(step) for step in range(statistic.steps)]
             right += sign * (weights @ rows[:, 0]) > 0.0

@@ -1,8 +1,9 @@
-"""Records in tiles, and integer rows that are checked before they are added.
+"""Records in tiles, integer rows that are checked before they are added, and what noise costs.
 
 Nothing here knows spaces, statistics or releases.
 """
 
+from riemdp.kernel._costs import ALLOWANCE, Choice, is_sharp, noise, within_budget
 from riemdp.kernel._guard import guarded, within
 from riemdp.kernel._people import means_of_owners
 from riemdp.kernel._shapes import UNIT, Counted, Moment, Shape, Vector, on_grid
@@ -20,7 +21,9 @@ from riemdp.kernel._tiles import (
 )
 
 __all__ = [
+    "ALLOWANCE",
     "UNIT",
+    "Choice",
     "Counted",
     "Moment",
     "Shape",
@@ -33,8 +36,10 @@ __all__ = [
     "guarded",
     "has_form",
     "in_tiles",
+    "is_sharp",
     "joined",
     "means_of_owners",
+    "noise",
     "on_grid",
     "places_are_alike",
     "public_row",
@@ -43,4 +48,5 @@ __all__ = [
     "taken",
     "tiles",
     "within",
+    "within_budget",
 ]

@@ -20,6 +20,7 @@ from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import after_charge, anchored, charged, check_relation
+from riemdp.release._costs import check_costs
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
 from riemdp.release._relation import check_searched, relation
@@ -223,6 +224,7 @@ def _check_possible(search: Search, allow_unproven: bool) -> None:
     exact_choice([0], [0], generator=np.random.default_rng(0))  # raises without python-flint
     least = share_of(search.budget, CENTRE_SHARES[0])
     made = centre_offer(ball, search.n, least)
+    check_costs(made, least)
     proofs = {**ball_proofs(search.ball), **made.proofs(least), **search_proofs(ball, least)}
     if (missing := unproven(proofs)) and not allow_unproven:
         raise not_proved(missing)

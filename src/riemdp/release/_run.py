@@ -22,6 +22,7 @@ from riemdp.noise import source_of
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import after_charge, charged, check_relation, check_unit
+from riemdp.release._costs import check_costs
 from riemdp.release._doubt import not_proved
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
@@ -285,7 +286,9 @@ class Ready:
         chosen, found, limit = self.offer, self.found, self.guarantee
         data = self.data.seen(chosen)
         with uncounted(chosen.n is None):
-            value, rounded = drawn(chosen, self.start, self.question, data, self.source)
+            value, rounded = drawn(
+                chosen, self.start, self.question, data, self.source, limit=limit
+            )
         private = self.source is None and (found is None or found.private)
         guarantee = limit if found is None else found.budget
         search = None if found is None else found.receipt(limit)
@@ -367,6 +370,7 @@ def prepared(
             raise
         terms = replace(terms, ball=found.public)  # which was checked before the search
         chosen, reason = checked_offer(wanted, terms, options)
+    check_costs(chosen, limit)
     check_relation(accountant, neighbours)
     check_unit(accountant, neighbours)
     start = chosen.statistic.start(chosen.ball)
@@ -444,13 +448,17 @@ def drawn(
     question: Question,
     data: FloatArray | Records | Summaries,
     source: np.random.Generator | None,
+    *,
+    limit: Budget,
 ) -> tuple[FloatArray, Rounded]:
     """Answer, add noise and move, as often as the budget was shared; return value and integers.
 
-    The offer is proved or allowed, and charged for; point and question are where the statistic
-    starts, public, and what it asks there; the data are valid, inside or outside the ball. The
-    integers are the noisy answers, one after the other, on the grid that they were drawn on.
+    The offer is proved or allowed, and the limit charged for; point and question are where the
+    statistic starts, public, and what it asks there; the data are valid, inside or outside the
+    ball. The integers are the noisy answers, one after the other, on the grid that they were drawn
+    on. Whatever was checked before, nothing is drawn that costs more than the limit.
     """
+    check_costs(chosen, limit)
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)
     integers: tuple[int, ...] = ()

@@ -11,6 +11,7 @@ import numpy as np
 
 from riemdp.noise import resolve_generator
 from riemdp.noise.exact import exact_choice
+from riemdp.release._costs import check_choice
 from riemdp.release._run import asked, drawn
 from riemdp.release._search._numbers import place_weights, radius_weights
 from riemdp.release._search._records import Records, below, beyond, made_of
@@ -64,6 +65,7 @@ def chosen(
 
     The axis, shape (dim,), has no effect where the choice is none along it.
     """
+    check_choice(choice.rate, choice.guarantee)
     candidates = choice.candidates
     if choice.query == "axis":
         # A stretch as wide as the steps on either side: one holds the median, however narrow the
@@ -92,7 +94,7 @@ def centre_drawn(
     made = centre_offer(question.ball, len(records), question.guarantee)
     start = made.statistic.start(question.ball)
     first = asked(made.statistic, question.ball, start, 0)
-    value, rounded = drawn(made, start, first, records.points, source)
+    value, rounded = drawn(made, start, first, records.points, source, limit=question.guarantee)
     return CentreStep(
         label=question.label,
         guarantee=question.guarantee,
