@@ -79,8 +79,9 @@ def test_sums_of_the_largest_counts_do_not_overflow():
     ball, rows = Ball(Euclidean(1), [0.5], 3.0), 2**20 + 1
     form = CountedMean(4.0)
     # as many integers as are added in 64 bits at once, and one more
-    total = form.total(1, form.integers(1, Records(np.ones((rows, 1))))).total
-    one = form.total(1, form.integers(1, Records(np.ones((1, 1))))).total
+    total, one = (
+        form.added(ball, form.rows(ball, Records(np.ones((size, 1))))).total for size in (rows, 1)
+    )
     assert total == tuple(rows * each for each in one)
     assert form.add_remove(ball, "coordinates") == pytest.approx(3.0 * 17.0**0.5, rel=1e-12)
 

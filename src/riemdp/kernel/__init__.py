@@ -1,9 +1,20 @@
-"""Records in tiles, and integer rows that are checked before they are added.
+"""Records in tiles, and integer rows of public shapes that are checked before they are added.
 
 Nothing here knows spaces, statistics or releases.
 """
 
 from riemdp.kernel._guard import guarded, within
+from riemdp.kernel._shapes import (
+    UNIT,
+    Classes,
+    Counted,
+    Line,
+    Moment,
+    Products,
+    Shape,
+    Vector,
+    Weighted,
+)
 from riemdp.kernel._tiles import (
     computed,
     has_form,
@@ -17,6 +28,15 @@ from riemdp.kernel._tiles import (
 )
 
 __all__ = [
+    "UNIT",
+    "Classes",
+    "Counted",
+    "Line",
+    "Moment",
+    "Products",
+    "Shape",
+    "Vector",
+    "Weighted",
     "computed",
     "guarded",
     "has_form",

@@ -119,7 +119,7 @@ class Vector(Shape):
 
 @dataclass(frozen=True)
 class Moment(Shape):
-    """A vector v with ``_FREE |v|^2`` or ``v v^T / sqrt(2)``, which move no farther than v: by 2.
+    """A vector v with ``scalar / 2^10 |v|^2`` or ``v v^T / sqrt(2)``, which move no farther than v: by 2.
 
     Rounding takes nothing of the former. Let ``a >= b`` be norms of two rows, in steps, and ``D =
     a^2 - b^2``, an integer. If D = 0 the last coordinates are equal. Else the squares of the moves
@@ -129,6 +129,8 @@ class Moment(Shape):
 
     dim: int
     second: Second = "scalar"
+    #: What ``|v|^2`` is multiplied by, times 2^10: at most so much.
+    scalar: int = _FREE
 
     @property
     def size(self) -> int:
@@ -136,7 +138,8 @@ class Moment(Shape):
 
     @property
     def norm(self) -> Fraction:
-        return 1 + (Fraction(_FREE, 1 << 10) ** 2 if self.second == "scalar" else Fraction(1, 2))
+        scalar = Fraction(self.scalar, 1 << 10)
+        return 1 + (scalar**2 if self.second == "scalar" else Fraction(1, 2))
 
     @property
     def move(self) -> Fraction:
@@ -146,12 +149,12 @@ class Moment(Shape):
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:  # noqa: ARG002
         own = on_grid(vectors)
-        return np.concatenate([own, _second(own, self.second, _FREE)], axis=-1)
+        return np.concatenate([own, _second(own, self.second, self.scalar)], axis=-1)
 
     @property
     def weights(self) -> tuple[float, float]:
         """What a square is multiplied by, and the product of two different coordinates."""
-        return second_weights(self.second, _FREE)
+        return second_weights(self.second, self.scalar)
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,11 @@ class Products(Shape):
 
     dim: int
     hermitian: bool = False
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """See :attr:`Moment.weights`."""
+        return 1.0, _ROOT_TWO / _WHOLE
 
     @property
     def size(self) -> int:
@@ -242,6 +250,11 @@ class Line(Shape):
     dim: int
 
     @property
+    def weight(self) -> float:
+        """What the square of the covariate is multiplied by."""
+        return _ROOT_TWO / _WHOLE
+
+    @property
     def size(self) -> int:
         return 2 * self.dim + 2
 
@@ -314,8 +327,11 @@ class Counted(Shape):
         return (*self.inner.fallback, self.count)
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:
-        found = self.inner.rows(vectors, beside)
-        return np.concatenate([found, np.full((len(found), 1), self.count)], axis=-1)
+        return self.counted(self.inner.rows(vectors, beside))
+
+    def counted(self, rows: Integers) -> Integers:
+        """Return rows of the inner shape with the number beside them."""
+        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=-1)
 
 
 def on_grid(vectors: NDArray[np.float64]) -> Integers:
@@ -330,7 +346,7 @@ def on_grid(vectors: NDArray[np.float64]) -> Integers:
     ndarray of int64, shape (n, m)
         Sums of squares are at most ``2^80``.
     """
-    with np.errstate(invalid="ignore"):  # what is no number is no row
+    with np.errstate(invalid="ignore", over="ignore"):  # what is no number is no row
         return guarded((vectors * 2.0**BITS).astype(np.int64), UNIT**2)
 
 

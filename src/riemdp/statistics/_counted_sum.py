@@ -12,15 +12,10 @@ import numpy as np
 from riemdp._checks import kind_of, real
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._part import register
+from riemdp.kernel import UNIT, Counted
 from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
-from riemdp.statistics._feature_sums import (
-    FeatureSum,
-    on_grid,
-    root_up,
-    steps_of,
-    total_features,
-)
+from riemdp.statistics._feature_sums import FeatureSum, root_up, steps_of, total_features
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._seen import vector_ball, view_from_centre
 from riemdp.statistics._statistic import Statistic
@@ -30,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.kernel import Shape
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
@@ -131,45 +126,22 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
         """See :meth:`FeatureSum.vectors`."""
         return self.statistic.vectors(ball, points)
 
-    def whole(self, dim: int) -> float:
-        """See :meth:`FeatureSum.whole`; of one coordinate more it is no less."""
-        return self.statistic.whole(dim)
-
-    def size(self, dim: int) -> int:
-        """See :meth:`FeatureSum.size`."""
-        return self.statistic.size(dim) + (1 if self.weight else 0)
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """Those of the inner statistic, and the weight; see :meth:`FeatureSum.features`."""
-        found = self.statistic.features(vectors, records)
-        if not self.weight:
-            return found
-        one = np.full((len(found), 1), self._one(vectors.shape[-1]))
-        return np.concatenate([found, one], axis=-1)
-
-    def _one(self, dim: int) -> float:
-        """Return what one record adds to the count."""
-        return on_grid(self.weight * self.whole(dim))
+    def shape(self, dim: int) -> Shape:
+        """Return that of the inner statistic, and the count; see :meth:`FeatureSum.shape`."""
+        inner = self.statistic.shape(dim)
+        return Counted(inner, steps_of(self.weight)) if self.weight else inner
 
     def prepare(self, ball: Ball, records: Any) -> Any:  # noqa: ARG002
         """Return records: vectors depend on the inner statistic, not on the class alone."""
         return records
 
     def rows(self, ball: Ball, records: Any) -> NDArray[np.int64]:
-        """Shorten, and return features on the grid; see :meth:`Question.rows`."""
+        """Those of the inner statistic, and the count; see :meth:`Question.rows`."""
         given = as_records(records)
         vectors = self.vectors(ball, np.asarray(given.points))
-        return self.integers(self.dim(ball), given.with_points(vectors))
-
-    def square(self, dim: int) -> Fraction:
-        """Of features and weight together; see :meth:`FeatureSum.square`."""
-        return checked_norm(self.statistic, dim) ** 2 + Fraction(self.weight) ** 2
-
-    def fallback(self, dim: int) -> Sequence[int] | None:
-        """Return one that counts as a record, with no features; see :meth:`FeatureSum.fallback`."""
-        if not self.weight:
-            return None
-        return (*(0,) * self.statistic.size(dim), steps_of(self._one(dim)))
+        found = self.statistic.rows(ball, given.with_points(vectors))
+        shape = self.shape(self.dim(ball))
+        return shape.counted(found) if isinstance(shape, Counted) else found
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Return the sums; see :meth:`Question.finish`."""
@@ -183,7 +155,7 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
         inner = self.statistic.answers(ball)
         reach = MOST_RECORDS * (inner.reach + self.weight * self.statistic.unit(ball))
-        return vector_ball(self.size(self.dim(ball)), reach)
+        return vector_ball(self.shape(self.dim(ball)).size, reach)
 
     def range(self, ball: Ball) -> Ball:
         """Return the ball of answers; see :meth:`Statistic.range`."""
@@ -196,20 +168,19 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """Norm of features and weight together; see :meth:`Statistic.add_remove`."""
         unit = Fraction(self.statistic.unit(ball))
-        return root_up(unit**2 * self.square(self.dim(ball)))
+        return root_up(unit**2 * self.shape(self.dim(ball)).norm)
 
     def _count_form(self, dim: int) -> FloatArray:
         """Return the linear function of the features here that is 1 for every record."""
         if not self.weight:
             return self.statistic.count_form(dim)
-        return np.concatenate([np.zeros(self.statistic.size(dim)), [1.0 / self._one(dim)]])
+        return np.append(np.zeros(self.statistic.shape(dim).size), UNIT / steps_of(self.weight))
 
     def noise_in_value(self, ball: Ball) -> float:
         """Of the sums, and of the count at the boundary; see :meth:`Statistic.noise_in_value`."""
         dim = self.dim(ball)
-        size, form = self.statistic.size(dim), self._count_form(dim)
-        far = self.statistic.feature_norm(dim)
-        return math.sqrt((size + far**2 * float(form @ form)) / len(form))
+        inner, form = self.statistic.shape(dim), self._count_form(dim)
+        return math.sqrt((inner.size + float(inner.norm) * float(form @ form)) / len(form))
 
     def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
         """See :meth:`Statistic.released_count`."""
@@ -229,7 +200,7 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
         dim, unit = self.dim(ball), self.statistic.unit(ball)
         sd = deviation() / unit
         number = self._number(ball, value)
-        features = value[: self.statistic.size(dim)] / unit
+        features = value[: self.statistic.shape(dim).size] / unit
         count_sd = sd * float(np.linalg.norm(self._count_form(dim)))
         at_least = max(number, 1.0)
         parts = self.statistic.parts(view_from_centre(ball), features / at_least, sd / at_least)
@@ -254,21 +225,6 @@ def checked_weight(weight: object, *, free: bool) -> float:
     return found
 
 
-def checked_norm(statistic: SumStatistic, dim: int) -> Fraction:
-    """Return the largest norm of the features of a record, which has to be one that is proved of.
-
-    Raises ``InvalidParameterError`` if it is too small or too large.
-    """
-    norm, length = (Fraction(f(dim)) for f in (statistic.feature_norm, statistic.feature_length))
-    if not max(Fraction(1, 4), length / 4) <= norm <= 4:
-        raise InvalidParameterError(
-            f"features of the {statistic.name} must have a largest norm from 1/4 to 4, and of a "
-            "quarter of feature_length at least: what rounding takes is proved for these; scale "
-            "them"
-        )
-    return norm
-
-
 def count_weight(statistic: SumStatistic, dim: int) -> float:
     """Return the weight of the count with the least mean square error at the boundary.
 
@@ -279,5 +235,5 @@ def count_weight(statistic: SumStatistic, dim: int) -> float:
     """
     if statistic.counts_records:
         return 0.0
-    norm, size = statistic.feature_norm(dim), statistic.size(dim)
-    return norm * math.pow(size, -0.25)
+    shape = statistic.shape(dim)
+    return root_up(shape.norm) * math.pow(shape.size, -0.25)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Beside a vector v of norm at most r, so many times |v|^2 / r costs no noise: under the root of
 #: phi^5 / 4 = 2.7725424859..., phi the golden ratio; see docs/proofs/noisy-steps.md.
-FREE = 1.665
+FREE = 1705 / 1024
 #: Bound of the norm of both together, in units of r: over the root of 1 + FREE^2.
 JOINT_REACH = 2.0
 

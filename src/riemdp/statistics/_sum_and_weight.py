@@ -8,24 +8,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-import numpy as np
-
 from riemdp._part import register
+from riemdp.kernel import UNIT, Counted, Vector
 from riemdp.statistics._counted_sum import MOST_RECORDS, checked_weight
-from riemdp.statistics._feature_sums import (
-    FeatureSum,
-    on_grid,
-    root_up,
-    steps_of,
-    total_features,
-)
+from riemdp.statistics._feature_sums import FeatureSum, root_up, steps_of, total_features
 from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric
 
@@ -56,28 +48,14 @@ class SumAndWeight(FeatureSum):
         ``point`` is what :meth:`Statistic.begin` returned.
         """
 
-    def size(self, dim: int) -> int:
-        """See :meth:`FeatureSum.size`."""
-        return dim + 1
-
-    def with_weights(self, vectors: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return ``(w v, weight w)``, shape (m, dim + 1), of vectors v and weights w."""
-        column = weights[:, None]
-        last = column * (self.weight * self.whole(vectors.shape[-1]))
-        return np.concatenate([column * vectors, last], axis=-1)
-
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
         reach = MOST_RECORDS * (1.0 + self.weight) * ball.reach
-        return vector_ball(self.size(self.dim(ball)), reach)
+        return vector_ball(self.dim(ball) + 1, reach)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """``r sqrt(1 + weight^2)``; see :meth:`Statistic.add_remove`."""
-        return root_up(Fraction(ball.reach) ** 2 * self.square(self.dim(ball)))
-
-    def square(self, dim: int) -> Fraction:  # noqa: ARG002
-        """``1 + weight^2``; see :meth:`FeatureSum.square`."""
-        return 1 + Fraction(self.weight) ** 2
+        return root_up(Fraction(ball.reach) ** 2 * self.shape(self.dim(ball)).norm)
 
     def noise_in_value(self, ball: Ball) -> float:
         """Of the sum, and of the weights at the boundary; see :meth:`Statistic.noise_in_value`."""
@@ -90,8 +68,7 @@ class SumAndWeight(FeatureSum):
 
     def sum_of_weights(self, ball: Ball, noisy: FloatArray) -> float:
         """Return W as it was released, of any sign, of noisy coordinates ``(dim + 1,)``."""
-        dim = self.dim(ball)
-        return float(noisy[dim]) / (on_grid(self.weight * self.whole(dim)) * ball.reach)
+        return float(noisy[-1]) / (steps_of(self.weight) / UNIT * ball.reach)
 
     def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> FloatArray:  # noqa: ARG002
         """Divide, by :meth:`least` at least; see :meth:`Statistic.move`."""
@@ -101,10 +78,6 @@ class SumAndWeight(FeatureSum):
     def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
         """W; see :meth:`Statistic.released_total`."""
         return self.sum_of_weights(ball, answers[0])
-
-    @abstractmethod
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """See :meth:`FeatureSum.features`, and :meth:`with_weights`."""
 
 
 @final
@@ -152,13 +125,9 @@ class CountedMean(SumAndWeight):
         "records as were released"
     )
 
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
-        """``(v, weight)``; see :meth:`FeatureSum.features`."""
-        return self.with_weights(vectors, np.ones(len(vectors)))
-
-    def fallback(self, dim: int) -> Sequence[int]:
-        """Return a record at the centre; see :meth:`FeatureSum.fallback`."""
-        return (*(0,) * dim, steps_of(self.weight * self.whole(dim)))
+    def shape(self, dim: int) -> Counted:
+        """``(v, weight)``; see :meth:`FeatureSum.shape`."""
+        return Counted(Vector(dim), steps_of(self.weight))
 
     def counted(self, ball: Ball) -> CountedMean:  # noqa: ARG002
         """Return itself; see :meth:`Statistic.counted`."""

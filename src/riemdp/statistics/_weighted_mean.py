@@ -11,7 +11,8 @@ import numpy as np
 
 from riemdp._errors import NotOnManifoldError
 from riemdp._part import register
-from riemdp.statistics._feature_sums import root_up
+from riemdp.kernel import Weighted
+from riemdp.statistics._feature_sums import root_up, steps_of
 from riemdp.statistics._sum_and_weight import SumAndWeight
 
 if TYPE_CHECKING:
@@ -77,17 +78,21 @@ class WeightedMean(SumAndWeight):
 
     weight: float = field(default=ROOT_3)
 
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """``(w v, weight w)``; see :meth:`FeatureSum.features`."""
-        return self.with_weights(vectors, np.asarray(records.weights))
+    def shape(self, dim: int) -> Weighted:
+        """``(w v, weight w)``; see :meth:`FeatureSum.shape`."""
+        return Weighted(dim, steps_of(self.weight))
+
+    def beside(self, records: Records) -> FloatArray:
+        """Weights; see :meth:`FeatureSum.beside`."""
+        return np.asarray(records.weights, dtype=np.float64)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """``r max(2, sqrt(1 + weight^2))``, for any n; see :meth:`Statistic.replace_one`."""
-        return root_up(Fraction(ball.reach) ** 2 * max(Fraction(4), 1 + Fraction(self.weight) ** 2))
+        return root_up(Fraction(ball.reach) ** 2 * self.shape(self.dim(ball)).move)
 
     def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """``2 r``, where weights are public; see :meth:`Statistic.replace_point`."""
-        return 2.0 * ball.reach
+        return root_up(Fraction(ball.reach) ** 2 * Weighted(self.dim(ball), 0).move)
 
     def counted(self, ball: Ball) -> Statistic:
         """Return the same with the weight that suits it; see :meth:`Statistic.counted`."""
@@ -103,7 +108,7 @@ class WeightedMean(SumAndWeight):
 
     def least(self, ball: Ball, point: Any) -> float:
         """See :meth:`SumAndWeight.least`: about the standard deviation of the noise."""
-        one = float(point) / math.sqrt(self.size(self.dim(ball)))
+        one = float(point) / math.sqrt(self.dim(ball) + 1)
         return max(one / (self.weight * ball.reach), _LEAST)
 
     def check_records(self, records: Records) -> None:
