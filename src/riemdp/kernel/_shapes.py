@@ -396,7 +396,7 @@ def _times(whole: Integers, weight: int) -> Integers:
 
 def _products(*pairs: Sequence[Integers]) -> Integers:
     """Add products of integers of at most ``2^42`` in size, and divide by ``UNIT`` towards zero."""
-    high = middle = low = np.int64(0)
+    high = middle = low = np.zeros((), dtype=np.int64)
     for first, second in pairs:
         (a, b), (c, d) = ((x >> _LOW, x & (1 << _LOW) - 1) for x in (first, second))
         high, middle, low = high + a * c, middle + (a * d + b * c), low + b * d

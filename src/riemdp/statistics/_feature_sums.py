@@ -55,7 +55,7 @@ class FeatureSum(Summary):
 
         Returns
         -------
-        riemdp.kernel.Shape
+        Shape
         """
 
     def beside(self, records: Records) -> NDArray[Any] | None:  # noqa: ARG002

@@ -29,7 +29,7 @@ _MOST = 2**22
 class SumStatistic(FeatureSum):
     r"""Mean over the records of a vector that is bounded, and a function of the record alone.
 
-    A subclass says which features these are: :meth:`shape`, one of :mod:`riemdp.kernel`, which
+    A subclass says which features these are: :meth:`shape`, one of ``riemdp.kernel``, which
     knows how far they move at most when a record is replaced. Coordinates of the answer are
     features times r.
 
