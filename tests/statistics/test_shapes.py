@@ -13,7 +13,7 @@ from riemdp._errors import UnsupportedManifoldError
 from riemdp._part_document import decode, encode
 from riemdp.statistics import ProcrustesMean, Records, answer, preshapes
 from riemdp.statistics._seen import view_from_centre
-from riemdp.statistics._shapes import _hermitian_of, landmarks
+from riemdp.statistics._shapes import hermitian_of, landmarks
 from riemdp.testing import check_part
 
 STATISTIC = ProcrustesMean()
@@ -143,7 +143,7 @@ def test_half_vectors_are_an_isometry():
     rng = np.random.default_rng(0)
     for dim in (2, 3, 6):
         one, other = rng.normal(size=(2, dim**2))
-        matrices = [_hermitian_of(each, dim, math.sqrt(2.0)) for each in (one, other)]
+        matrices = [hermitian_of(each, dim, math.sqrt(2.0)) for each in (one, other)]
         assert np.allclose(matrices[0], matrices[0].conj().T)
         inner = np.sum(matrices[0].conj() * matrices[1])
         assert inner == pytest.approx(one @ other, rel=1e-12)
@@ -156,7 +156,7 @@ def test_noise_along_a_matrix():
     half = rng.normal(size=(20_000, 9))
 
     def seen():
-        matrices = np.array([_hermitian_of(each, 3, math.sqrt(2.0)) for each in half])
+        matrices = hermitian_of(half, 3, math.sqrt(2.0))
         return np.einsum("nij,ij->n", matrices, along.conj()).real
 
     found = seen()

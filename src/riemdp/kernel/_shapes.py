@@ -119,7 +119,7 @@ class Vector(Shape):
 
 @dataclass(frozen=True)
 class Moment(Shape):
-    """A vector v with ``scalar / 2^10 |v|^2`` or ``v v^T / sqrt(2)``, which move no farther than v: by 2.
+    """A vector v with ``scalar / 2^10 |v|^2`` or ``v v^T / sqrt(2)``: they move no farther, by 2.
 
     Rounding takes nothing of the former. Let ``a >= b`` be norms of two rows, in steps, and ``D =
     a^2 - b^2``, an integer. If D = 0 the last coordinates are equal. Else the squares of the moves
@@ -358,9 +358,10 @@ def second_weights(second: Second, scalar: int) -> tuple[float, float]:
 
 
 def _rounded(move: Fraction, coordinates: int) -> Fraction:
-    """Square of a move, under 9, by so many coordinates that are rounded by less than 5/2 steps.
+    """Square of a move by so many coordinates that are rounded by less than 5/2 steps.
 
-    ``(M + e)^2 <= M^2 + 7 e`` for ``M <= 3`` and ``e <= 1``.
+    ``(M + e)^2 <= M^2 + 7 e`` for ``M <= 3`` and ``e <= 1``. Beside weights M is up to
+    ``sqrt(17)``, but coordinates are rounded by less than one step there, and 10 is under 5/2 of 7.
     """
     root = math.isqrt(coordinates - 1) + 1 if coordinates else 0
     return move + Fraction(35 * root, 2 * UNIT)

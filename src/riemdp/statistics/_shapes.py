@@ -95,7 +95,7 @@ class ProcrustesMean(UnitVectorSum):
         imaginary parts of the others that over root 2).
         """
         dim = self.dim(view.ball)
-        scatter = _hermitian_of(features, dim // 2, self.shape(dim).weights[1])
+        scatter = hermitian_of(features, dim // 2, self.shape(dim).weights[1])
         found = leading_axis(scatter, len(features), deviation)
         return {"shape": landmarks(found.vector), **found.parts("shape", scatter, deviation)}
 
@@ -130,13 +130,18 @@ def preshapes(configurations: ArrayLike) -> FloatArray:
     return checked_preshape(pairs)
 
 
-def _hermitian_of(products: FloatArray, dim: int, weight: float) -> ComplexArray:
-    """Return the matrix ``(d, d)`` of its diagonal and what is above it, times ``weight``."""
-    found = np.zeros((dim, dim), dtype=np.complex128)
-    above = above_diagonal(dim)
-    real, imaginary = np.split(products[dim:] / weight, 2)
-    found[above] = real + 1j * imaginary
-    return found + found.conj().T + np.diag(products[:dim])
+def hermitian_of(products: FloatArray, dim: int, weight: float) -> ComplexArray:
+    """Return matrices ``(..., d, d)`` of their diagonals and ``weight`` times what is above them.
+
+    Real parts of the latter come before imaginary parts.
+    """
+    found = np.zeros((*products.shape[:-1], dim, dim), dtype=np.complex128)
+    real, imaginary = np.split(products[..., dim:] / weight, 2, axis=-1)
+    rows, columns = above_diagonal(dim)
+    found[..., rows, columns] = real + 1j * imaginary
+    found += np.swapaxes(found, -1, -2).conj()
+    found[..., np.arange(dim), np.arange(dim)] = products[..., :dim]
+    return found
 
 
 def landmarks(preshape: ComplexArray) -> ComplexArray:
