@@ -35,6 +35,7 @@ BITS = 40
 UNIT = 1 << BITS
 #: Bits of the lower half of a coordinate.
 _LOW = 20
+_MASK = (1 << _LOW) - 1
 #: Beside a vector of norm at most 1, so many times its square costs no noise: under the root of
 #: phi^5 / 4 = 2.7725424859..., phi the golden ratio. Times 2^10.
 _FREE = 1705
@@ -377,7 +378,7 @@ def _second(rows: Integers, second: Second, scalar: int) -> Integers:
         return np.empty((len(rows), 0), dtype=np.int64)
     if second == "matrix":
         return _outer(rows, _ROOT_HALF, _WHOLE)
-    high, low = rows >> _LOW, rows & (1 << _LOW) - 1
+    high, low = rows >> _LOW, rows & _MASK
     middle = 2 * (high * low).sum(axis=-1) + ((low * low).sum(axis=-1) >> _LOW)
     square = ((high * high).sum(axis=-1) << 10) + (middle >> 10)  # of the row, over 2^30
     return np.asarray(scalar * square[:, None] >> 20)
@@ -385,23 +386,27 @@ def _second(rows: Integers, second: Second, scalar: int) -> Integers:
 
 def _outer(rows: Integers, on: int, above: int) -> Integers:
     """Return the diagonal of ``v v^T`` times ``on``, and what is above it times ``above``."""
-    i, j = np.triu_indices(rows.shape[-1], 1)
-    across = _products((rows[:, i], rows[:, j]))
-    return np.concatenate([_times(_products((rows, rows)), on), _times(across, above)], axis=-1)
+    squares = _times(_products((rows, rows)), on)
+    parts = [_products((rows[:, i, None], rows[:, i + 1 :])) for i in range(rows.shape[-1] - 1)]
+    return np.concatenate([squares, *(_times(part, above) for part in parts)], axis=-1)
 
 
 def _times(whole: Integers, weight: int) -> Integers:
     """Multiply integers of at most ``2^40`` in size by ``weight / 2^22``, towards zero."""
-    return np.asarray(np.sign(whole) * (np.abs(whole) * weight >> 22))
+    if weight == _WHOLE:
+        return whole
+    return np.asarray((whole * weight + (whole >> 63 & _WHOLE - 1)) >> 22)  # a negative one: up
 
 
 def _products(*pairs: Sequence[Integers]) -> Integers:
-    """Add products of integers of at most ``2^42`` in size, and divide by ``UNIT`` towards zero."""
-    high = middle = low = np.zeros((), dtype=np.int64)
+    """Add products of two integers, and divide by ``UNIT`` towards zero.
+
+    Of at most two pairs of at most ``UNIT`` in size, or of one with one factor of four times that.
+    """
+    high = low = np.zeros((), dtype=np.int64)
     for first, second in pairs:
-        (a, b), (c, d) = ((x >> _LOW, x & (1 << _LOW) - 1) for x in (first, second))
-        high, middle, low = high + a * c, middle + (a * d + b * c), low + b * d
-    middle = middle + (low >> _LOW)
-    found = high + (middle >> _LOW)  # rounded down
-    rest = (low | middle) & (1 << _LOW) - 1
-    return np.asarray(found + ((found < 0) & (rest != 0)))
+        high = high + (first >> _LOW) * second
+        low = low + (first & _MASK) * second
+    middle = high + (low >> _LOW)  # over 2^20, rounded down
+    up = middle >> 63 & _MASK + ((low & _MASK) != 0)  # where that is negative
+    return np.asarray((middle + up) >> _LOW)
