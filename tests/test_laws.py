@@ -11,6 +11,7 @@ import functools
 import json
 import os
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ import laws
 import riemdp
 from riemdp import GDP, Accountant, Records, RiemdpError, verify
 from riemdp._part import registered
-from riemdp.kernel import _sums, _tiles, rows_for
+from riemdp.kernel import UNIT, Moment, _sums, _tiles, rows_for
 from riemdp.manifolds import _logarithms
 from riemdp.release._check_document import FOLLOWED, STATED
 from riemdp.statistics import (
@@ -395,17 +396,29 @@ def believed(monkeypatch):
 
 
 @dataclass(frozen=True)
+class ShortMoment(Moment):
+    """A shape that states squares of move and norm a little short."""
+
+    share: Fraction = Fraction(1)
+
+    @property
+    def norm(self):
+        return self.share * super().norm
+
+    @property
+    def move(self):
+        return self.share * super().move
+
+
+@dataclass(frozen=True)
 class Short(Moments):
     """Moments whose move and norm are stated a little short."""
 
     name = "tests.Short"
     share: float = 0.99
 
-    def feature_sensitivity(self, dim):
-        return self.share * super().feature_sensitivity(dim)
-
-    def feature_norm(self, dim):
-        return self.share * super().feature_norm(dim)
+    def shape(self, dim):
+        return ShortMoment(dim, self.second, share=Fraction(self.share) ** 2)
 
 
 @dataclass(frozen=True)
@@ -424,9 +437,9 @@ class Fat(Moments):
 
     name = "tests.Fat"
 
-    def features(self, vectors, records):
-        found = super().features(vectors, records)
-        found[np.linalg.norm(vectors, axis=-1) == 0.0] = 4.0
+    def rows(self, ball, records):
+        found = super().rows(ball, records)
+        found[(found == 0).all(axis=-1)] = 4 * UNIT
         return found
 
 
@@ -452,13 +465,14 @@ class Dependent(Moments):
     name = "tests.Dependent"
     at: str = "neighbours"
 
-    def features(self, vectors, records):
+    def rows(self, ball, records):
+        vectors = np.asarray(records.points)
         seen = {
             "neighbours": lambda: vectors.mean(axis=0),
             "place": lambda: vectors * np.linspace(0.0, 1.0, len(vectors))[:, None],
             "number": lambda: vectors * len(vectors) / 1000.0,
         }
-        return super().features(0.5 * (vectors + seen[self.at]()), records)
+        return super().rows(ball, records.with_points(0.5 * (vectors + seen[self.at]())))
 
 
 @pytest.mark.parametrize("at", ["neighbours", "place"])

@@ -511,6 +511,8 @@ class Rows:
         self.units = with_beside(form, wild_points(ball))
         self.asked = list(questions(form, ball))
         valid_units = self.units.validated(ball.manifold)
+        kept = Prepared(ball, valid_units)
+        self.rows = [rows_of(question, kept, len(valid_units)) for _, question in self.asked]
         last = valid_units.at(slice(-1, None))
         alone = [row(question, ball, last) for _, question in self.asked]
         assert alone == [rows[-1] for rows in self.rows], f"{cell}: a row is another one by itself"

@@ -25,6 +25,7 @@ from riemdp import (
     private_variance,
     verify,
 )
+from riemdp.kernel import Vector
 from riemdp.manifolds import Product
 from riemdp.statistics import NamedValues, Recentred, SumStatistic
 
@@ -118,17 +119,8 @@ class _InMillimetres(SumStatistic):
     name: ClassVar[str] = "mypackage.InMillimetres"
     proof: ClassVar[str | None] = "mypackage/proof.md"
 
-    def size(self, dim):
-        return dim
-
-    def features(self, vectors, records):
-        return vectors
-
-    def feature_sensitivity(self, dim):
-        return 2.0
-
-    def feature_length(self, dim):
-        return 1.0
+    def shape(self, dim):
+        return Vector(dim)
 
     def unit(self, ball):
         return 1e-3

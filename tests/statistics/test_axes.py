@@ -10,7 +10,7 @@ import scipy.stats
 
 from riemdp.manifolds import unvecd
 from riemdp.statistics._axes import leading_axis, length_limit, spread_limit
-from riemdp.statistics._half_vectors import hermitian_of
+from riemdp.statistics._shapes import hermitian_of
 
 DRAWS = 4000
 
@@ -18,7 +18,7 @@ DRAWS = 4000
 def noise(rng, size, dim, hermitian=False):
     """Matrices with standard deviation 1 along every one of Frobenius norm 1."""
     if hermitian:
-        return hermitian_of(rng.normal(size=(size, dim**2)), dim)
+        return hermitian_of(rng.normal(size=(size, dim**2)), dim, math.sqrt(2.0))
     return unvecd(rng.normal(size=(size, dim * (dim + 1) // 2)), dim)
 
 

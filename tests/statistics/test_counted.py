@@ -29,6 +29,7 @@ from riemdp import (
     verify,
 )
 from riemdp._part_document import decode, encode
+from riemdp.kernel import Vector
 from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,
@@ -244,26 +245,23 @@ def test_vectors_are_scaled_down_to_the_weight_of_their_answer():
 
 
 @dataclass(frozen=True)
+class Short(Vector):
+    share: float
+
+    @property
+    def norm(self):
+        return Fraction(self.share) ** 2
+
+
+@dataclass(frozen=True)
 class Understated(SumStatistic):
     """The vectors themselves; a norm that is too small is noticed."""
 
     name = "tests.Understated"
     share: float = 1.0
 
-    def size(self, dim):
-        return dim
-
-    def features(self, vectors, records):
-        return vectors
-
-    def feature_sensitivity(self, dim):
-        return 2.0
-
-    def feature_length(self, dim):
-        return 1.0
-
-    def feature_norm(self, dim):
-        return self.share
+    def shape(self, dim):
+        return Short(dim, self.share)
 
     def parts(self, view, features, deviation):
         return {"mean": features}
@@ -272,7 +270,7 @@ class Understated(SumStatistic):
 def test_a_norm_that_is_too_small_is_noticed():
     check = "features_are_as_short_as_is_stated"
     dict(part_checks(Understated(), ball=CAP))[check]()
-    with pytest.raises(AssertionError, match=r"no longer than feature_norm, 0\.99"):
+    with pytest.raises(AssertionError, match=r"no longer than those of their shape, 0\.99"):
         dict(part_checks(Understated(0.99), ball=CAP))[check]()
     form = Counted(Understated(0.99), 1.0)
     far = Records(CAP.point(CAP.reach * np.eye(2)[:1]))
@@ -284,8 +282,9 @@ class Batched(Understated):
 
     name = "tests.Batched"
 
-    def features(self, vectors, records):
-        return vectors * (1.0 - 1e-9 * len(vectors))
+    def rows(self, ball, records):
+        found = super().rows(ball, records)
+        return found - len(found)
 
 
 def test_what_the_length_of_an_array_does_is_undone():
@@ -482,7 +481,7 @@ def test_the_weight_is_the_best_one():
         (TangentRegression(0.0, 1.0), CAP),
     ):
         best, dim = statistic.count_weight(ball), ball.manifold.dim
-        a, size = statistic.feature_norm(dim), statistic.size(dim)
+        a, size = statistic.answer_norm(dim, 0), statistic.shape(dim).size
 
         def error(w, a=a, size=size):
             return (a * a + w * w) * (size + a * a / (w * w))

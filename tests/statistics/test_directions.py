@@ -12,8 +12,7 @@ import scipy.stats
 from riemdp import Ball, InvalidParameterError, Sphere
 from riemdp._part_document import decode, encode, from_text
 from riemdp.manifolds import unvecd
-from riemdp.statistics import DirectionalMoments, Records, _directions, answer
-from riemdp.statistics._half_vectors import half_vectors
+from riemdp.statistics import DirectionalMoments, Records, answer
 from riemdp.statistics._seen import view_from_centre
 
 ORDERS = [1, 2, (1, 2)]
@@ -42,10 +41,8 @@ def directions(n, dim, seed=0):
 
 def integers(statistic, vectors):
     """What each of several vectors is added as."""
-    dim = vectors.shape[1]
-    return [
-        statistic.total(dim, statistic.integers(dim, Records(row[None]))).total for row in vectors
-    ]
+    ball = whole(vectors.shape[1])
+    return [statistic.rows(ball, Records(row[None]))[0].tolist() for row in vectors]
 
 
 def farthest(statistic, vectors):
@@ -74,7 +71,7 @@ def candidates(dim, seed):
 @pytest.mark.parametrize("dim", [2, 3, 7])
 def test_integers_never_move_farther_than_is_said(order, dim):
     statistic = DirectionalMoments(order)
-    limit = (Fraction(statistic.feature_sensitivity(dim)) * 2**40) ** 2
+    limit = statistic.shape(dim).move * 2**80
     vectors = candidates(min(dim, 3), dim)
     vectors = np.pad(vectors, ((0, 0), (0, dim - vectors.shape[1])))
     found = farthest(statistic, vectors)
@@ -82,25 +79,10 @@ def test_integers_never_move_farther_than_is_said(order, dim):
     assert found >= limit * Fraction(1.0 - 2e-6)  # attained: the square, to a millionth each
 
 
-def test_a_larger_weight_of_the_scatter_would_not_be_free(monkeypatch):
-    """Negative control: with .8 in place of 1/sqrt(2) some pair moves by 2.0152543."""
-    monkeypatch.setattr(_directions, "FREE_MATRIX", 0.8)
-    cosine = -1.0 / (2.0 * 0.64)
-    pair = np.array([[1.0, 0.0], [cosine, math.sqrt(1.0 - cosine**2)]])
-    found = math.sqrt(farthest(DirectionalMoments((1, 2)), pair)) / 2**40
-    assert found == pytest.approx(2.0152543, abs=1e-6)
-
-
 def test_sensitivities_are_those_of_the_note():
-    assert [DirectionalMoments(order).feature_sensitivity(3) for order in ORDERS] == [
-        2.0,
-        math.sqrt(2.0),
-        2.0,
-    ]
-    assert Fraction(math.sqrt(2.0)) ** 2 >= 2
-    for order in ORDERS:
-        statistic = DirectionalMoments(order)
-        assert statistic.feature_length(3) <= 2.0 * statistic.feature_sensitivity(3)
+    for order, square in zip(ORDERS, (4, 2, 4), strict=True):
+        move = DirectionalMoments(order).shape(3).move
+        assert square <= move <= square + Fraction(1, 10**10)
 
 
 def test_axes_have_no_sign():
@@ -136,8 +118,6 @@ def test_half_vectors_are_an_isometry():
         one, other = rng.normal(size=(2, dim * (dim + 1) // 2))
         matrices = unvecd(one, dim), unvecd(other, dim)
         assert np.sum(matrices[0] * matrices[1]) == pytest.approx(one @ other, rel=1e-12)
-        vector = rng.normal(size=(1, dim))
-        assert np.allclose(unvecd(half_vectors(vector, 1.0), dim)[0], vector.T @ vector)
 
 
 def test_noise_along_a_matrix():

@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 from riemdp.kernel import Sum
-from riemdp.statistics._feature_sums import on_grid, root_up, total_features
+from riemdp.statistics._feature_sums import root_up, steps_of, symmetric_of, total_features
 
 
-def test_a_constant_feature_is_what_the_grid_makes_of_it():
-    for feature in (1.0, 0.7071067, 1.0 - 2.0**-39 / 3.0, 3.999):
-        added = int((np.array([feature]) * 2.0**40).astype(np.int64)[0])
-        assert Fraction(on_grid(feature)) == Fraction(added, 2**40)
-    assert on_grid(1.0 / 3.0) < 1.0 / 3.0
+def test_a_weight_is_rounded_down():
+    for weight in (1.0, 0.7071067, 1.0 - 2.0**-39 / 3.0, 3.999, 4.0):
+        assert steps_of(weight) <= Fraction(weight) * 2**40 < steps_of(weight) + 1
+
+
+def test_products_are_read_with_their_weights():
+    matrix = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]])
+    products = np.concatenate([0.7 * np.diag(matrix), 1.4 * matrix[np.triu_indices(3, 1)]])
+    np.testing.assert_allclose(symmetric_of(products, 3, (0.7, 1.4)), matrix, rtol=1e-14)
 
 
 def test_totals_are_not_divided():

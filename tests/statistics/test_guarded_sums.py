@@ -121,11 +121,12 @@ def test_a_hostile_function_of_another_package_moves_no_sum_farther():
     class Hostile(Moments):
         name = "tests.Hostile"
 
-        def features(self, vectors, records):
-            found = super().features(vectors, records)
-            found[:, 0] += len(vectors) - 1.0
-            found[vectors[:, 0] > 0.0] = 1e6
-            found[vectors[:, 1] > 0.0] = np.nan
+        def rows(self, ball, records):
+            found = super().rows(ball, records)
+            vectors = np.asarray(records.points)
+            found[:, 0] += len(vectors) - 1
+            found[vectors[:, 0] > 0.0] = 2**41
+            found[vectors[:, 1] > 0.0] = -(2**63)
             if (vectors[:, 1] < -0.5).any():
                 raise ValueError("a secret")
             return found
@@ -139,3 +140,27 @@ def test_a_hostile_function_of_another_package_moves_no_sum_farther():
     assert answer(question, BALL, points, 0.0) == tuple(map(sum, zip(*alone, strict=True)))
     assert [sums[:-1] == (0, 0, 0) for sums in alone] == [True, True, True, False]
     assert AddRemove().sensitivity(form, BALL, None, "coordinates") > 0.0
+
+
+def test_hostile_vectors_and_extras_move_no_sum_farther():
+    """No clip, no number, far too long: what a shape is given is checked again."""
+
+    class Hostile(TangentRegression):
+        name = "tests.HostileVectors"
+
+        def vectors(self, ball, points):
+            found = super().vectors(ball, points) * 1e9
+            found[found[:, 0] > 0.0] = np.nan
+            return found
+
+        def beside(self, records):
+            return np.where(super().beside(records) > 0.0, 1e9, np.nan)
+
+    points = BALL.point(np.array([[0.3, 0.0], [0.0, 0.3], [0.0, -0.6], [-0.3, -0.1]]))
+    line = Hostile(0.0, 1.0)
+    records = Records(points, covariates=np.array([0.1, 0.9, 0.2, 0.8]))
+    rows = line.rows(BALL, line.prepare(BALL, records)).astype(object)
+    assert np.sum(rows**2, axis=1).max() <= line.shape(2).longest
+    assert not rows[:, 2:].any()
+    assert not rows[0].any()
+    assert rows[1:, :2].any(axis=1).all()

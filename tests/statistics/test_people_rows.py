@@ -18,7 +18,7 @@ import pytest
 
 import laws
 from riemdp import GDP, Accountant, Records, UnsupportedError, private_statistic, verify
-from riemdp.kernel import _people, guarded, means_of_owners
+from riemdp.kernel import Line, _people, guarded, means_of_owners
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._check_document import check_release
 from riemdp.statistics import (
@@ -210,9 +210,9 @@ def at_the_bound(most, size):
 @pytest.mark.parametrize("name", ["classes", "classes matrix", "regression"])
 def test_rows_at_the_bound_without_a_margin_have_means_within_it(name, monkeypatch):
     """However a row function rounds, what the guard lets through is averaged to what it does."""
-    form = cell(name, "removed").form
-    most = form.longest(2)
-    rows = guarded(at_the_bound(most, form.size(2)), most, form.fallback(2))
+    shape = OF_ROWS[name].shape(2)
+    most = shape.longest
+    rows = guarded(at_the_bound(most, shape.size), most, shape.fallback)
     people = [[0], [1], [0, 1], [0, 0, 1], [0, 1, 1] * 10]
 
     def longest():
@@ -251,8 +251,8 @@ def test_sums_in_place_of_means_are_noticed(monkeypatch):
 
 
 def test_a_sensitivity_that_is_stated_a_little_short_is_noticed(monkeypatch):
-    short = TangentRegression.feature_sensitivity(OF_ROWS["regression"], 2) * (1.0 - 1e-9)
-    monkeypatch.setattr(TangentRegression, "feature_sensitivity", lambda *_: short)
+    short = Line(2).move * (1 - Fraction(2, 10**9))
+    monkeypatch.setattr(Line, "move", short)
     with pytest.raises(AssertionError, match="of what is stated"):
         reached("regression", "replaced", 3, 1)
 

@@ -24,7 +24,9 @@ from riemdp.statistics import (
     DirectVariance,
     Moments,
     Recentred,
+    Records,
     TangentMean,
+    TangentRegression,
     Variance,
     answer,
 )
@@ -67,33 +69,20 @@ def extremes(ball, place):
     return np.concatenate([near, ball.point(ball.reach * rows)])
 
 
-@pytest.mark.parametrize("factor", [0.25, 2.0])
-def test_the_first_round_moves_as_far_as_the_second(factor, sums):
+@pytest.mark.parametrize("covariates", [(60.0, 80.0), (60.0, 60.0)])
+def test_the_first_round_moves_as_far_as_the_second(covariates, sums):
     """It is multiplied by what features move in place of 2: both are paid for at one rate."""
-
-    class Scaled(Moments):
-        name = "tests.scaled"
-
-        def features(self, vectors, records):
-            return factor * Moments.features(self, vectors, records)
-
-        def feature_sensitivity(self, dim):
-            return 2.0 * factor
-
-        def feature_length(self, dim):
-            return 2.0 * factor
-
-        def feature_norm(self, dim):
-            return self.feature_length(dim)
-
+    line = TangentRegression(60.0, 80.0)
     for ball in (BALLS[0], BALLS[3], BALLS[5]):
-        statistic = Recentred(Scaled())
+        statistic = Recentred(line)
         stated = Fraction(statistic.replace_one(ball, 2, "distance"))
-        assert stated == Fraction(factor) * Fraction(ball.reach)
+        assert float(stated) == pytest.approx(2.0**0.5 * ball.reach, rel=1e-10)
         place = next(places(statistic, ball))  # the centre
         for step, at in ((0, statistic.start(ball)), (1, place)):
+            points = extremes(ball, place)
+            records = Records(points, covariates=np.resize(covariates, len(points)))
             limit = (stated * Fraction(statistic.answer_weight(step))) ** 2
-            found = max(sums.moves(statistic.ask(ball, at, step), ball, extremes(ball, place)))
+            found = max(sums.moves(statistic.ask(ball, at, step), ball, records))
             assert limit * (1 - Fraction(1, 10**6)) < found <= limit
 
 
@@ -143,23 +132,18 @@ def test_records_outside_count_as_what_the_ball_makes_of_them():
             assert not ball.contains(one)
 
 
-def test_a_clip_that_is_not_kept_is_found(sums):
+def test_a_clip_that_is_not_kept_is_found(sums, monkeypatch):
     """Negative control: records that are scaled as if the clip were shorter go over the bound."""
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 
     class Loose(Moments):
         name = "tests.loose"
 
-        def integers(self, dim, records):
-            longer = records.with_points(1.01 * np.asarray(records.points))
-            return super().integers(dim, longer)
+        def rows(self, ball, records):
+            found = super().rows(ball, records)
+            return found + found // 100
 
-        def whole(self, dim):
-            return 1.01
-
-        def feature_norm(self, dim):
-            return self.feature_length(dim)
-
+    monkeypatch.setattr("riemdp.kernel._sums.guarded", lambda rows, *_: rows)
     statistic = Recentred(Loose())
     place = list(places(statistic, ball))[1]
     limit = (

@@ -10,6 +10,7 @@ import pytest
 import riemdp
 from riemdp import Ball, Euclidean
 from riemdp.statistics import RefinedMean
+from riemdp.statistics._seen import FREE
 
 
 def test_weights_are_roots_of_shares():
@@ -32,7 +33,7 @@ def test_spread_of_the_first_round_sets_the_length_of_the_next():
     place = statistic.start(ball)
     w = math.sqrt(0.2)
     g, q = np.array([0.5, -0.25]), 1.3
-    noisy = w * np.array([*g, 1705 / 1024 * q / 4.0])
+    noisy = w * np.array([*g, FREE * q / 4.0])
     moved = statistic.move(ball, place, noisy, 0, lambda: noise)
     square = (noise / w) ** 2 * 2.0 / 2.5  # of the first two coordinates of three
     expected = 2.0 * math.sqrt(q - g @ g + 2.0 * square)

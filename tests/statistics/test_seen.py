@@ -102,6 +102,8 @@ def test_a_larger_factor_of_the_moment_is_not_free(monkeypatch):
     question = SeenFromCentre(ball.center, 1.0, 1.0, moment=True)
     assert 0.99 < max(moves(question, ball, points)) <= 1
     monkeypatch.setattr(_shapes, "_FREE", 1741)  # over 2^10: 1.7002
+    larger = Moment(2, scalar=1741)
+    monkeypatch.setattr(_seen, "answer_shape", lambda dim, *, moment: larger)
     worst = float(max(moves(question, ball, points))) ** 0.5
     u = np.linspace(-1.0, 1.0, 20001)
     expected = np.sqrt(np.max((1 - u) ** 2 + (1741 / 1024 * (1 - u**2)) ** 2))

@@ -12,9 +12,8 @@ from riemdp import Ball, NotOnManifoldError, Sphere
 from riemdp._errors import UnsupportedManifoldError
 from riemdp._part_document import decode, encode
 from riemdp.statistics import ProcrustesMean, Records, answer, preshapes
-from riemdp.statistics._half_vectors import hermitian_half_vectors, hermitian_of
 from riemdp.statistics._seen import view_from_centre
-from riemdp.statistics._shapes import landmarks
+from riemdp.statistics._shapes import hermitian_of, landmarks
 from riemdp.testing import check_part
 
 STATISTIC = ProcrustesMean()
@@ -144,14 +143,10 @@ def test_half_vectors_are_an_isometry():
     rng = np.random.default_rng(0)
     for dim in (2, 3, 6):
         one, other = rng.normal(size=(2, dim**2))
-        matrices = hermitian_of(one, dim), hermitian_of(other, dim)
+        matrices = [hermitian_of(each, dim, math.sqrt(2.0)) for each in (one, other)]
         assert np.allclose(matrices[0], matrices[0].conj().T)
         inner = np.sum(matrices[0].conj() * matrices[1])
         assert inner == pytest.approx(one @ other, rel=1e-12)
-        vectors = rng.normal(size=(4, 2 * dim))
-        z = as_complex(vectors)
-        wanted = z[:, :, None] * z[:, None, :].conj()
-        assert np.allclose(hermitian_of(hermitian_half_vectors(vectors), dim), wanted)
 
 
 def test_noise_along_a_matrix():
@@ -159,11 +154,16 @@ def test_noise_along_a_matrix():
     along = rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3))
     along = along + along.conj().T
     half = rng.normal(size=(20_000, 9))
-    found = np.einsum("nij,ij->n", hermitian_of(half, 3), along.conj()).real
+
+    def seen():
+        matrices = hermitian_of(half, 3, math.sqrt(2.0))
+        return np.einsum("nij,ij->n", matrices, along.conj()).real
+
+    found = seen()
     assert abs(found.var() / np.sum(np.abs(along) ** 2) - 1.0) < 4.0 * math.sqrt(2.0 / len(found))
     # negative control: real and imaginary parts as large as the diagonal
     half[:, 3:] *= math.sqrt(2.0)
-    found = np.einsum("nij,ij->n", hermitian_of(half, 3), along.conj()).real
+    found = seen()
     assert found.var() / np.sum(np.abs(along) ** 2) > 1.1
 
 
@@ -174,13 +174,13 @@ def test_integers_never_move_farther_than_is_said(k):
     z = np.concatenate([orthogonal, as_complex(preshapes(configurations(25, k)))])
     vectors = np.concatenate([z.real, z.imag], axis=1)
     vectors = np.concatenate([vectors, 0.5 * vectors[:3], 1e300 * vectors[:3], 0.0 * vectors[:1]])
-    found = [STATISTIC.integers(2 * k - 2, Records(row[None]))[0].tolist() for row in vectors]
+    found = [STATISTIC.rows(whole(k), Records(row[None]))[0].tolist() for row in vectors]
     worst = max(
         sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
         for i, one in enumerate(found)
         for other in found[:i]
     )
-    limit = (Fraction(STATISTIC.feature_sensitivity(2 * k - 2)) * 2**40) ** 2
+    limit = STATISTIC.shape(2 * k - 2).move * 2**80
     assert limit * Fraction(1.0 - 2e-6) <= worst <= limit
 
 

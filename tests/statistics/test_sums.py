@@ -13,14 +13,13 @@ from riemdp import (
     Ball,
     Euclidean,
     Hyperbolic,
-    InvalidParameterError,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp.kernel import Moment
 from riemdp.statistics import Moments, SumStatistic, answer
-from riemdp.statistics._feature_sums import features_margin, quotient_of
-from riemdp.statistics._half_vectors import half_vectors
+from riemdp.statistics._feature_sums import quotient_of
 
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
@@ -50,18 +49,8 @@ class Heavy(SumStatistic):
 
     name = "tests.heavy"
 
-    def size(self, dim):
-        return dim + 1
-
-    def features(self, vectors, records):
-        squares = np.square(vectors).sum(axis=-1, keepdims=True)
-        return np.concatenate([vectors, self.weight * squares], axis=-1)
-
-    def feature_sensitivity(self, dim):
-        return 2.0
-
-    def feature_length(self, dim):
-        return 4.0
+    def shape(self, dim):
+        return Moment(dim, scalar=round(1024 * self.weight))
 
     def parts(self, view, features, deviation):
         return {"mean": view.point(features[:-1]), "sd": deviation}
@@ -75,17 +64,15 @@ def test_features_that_move_farther_are_found(sums):
     assert 1.0125 < found <= 2.0261894 / 2.0
 
 
-def test_vectors_that_are_a_little_too_long_do_not_count(sums, monkeypatch):
+def test_rows_that_are_a_little_too_long_do_not_count(sums, monkeypatch):
     """Negative control: a billionth is enough, where nothing is looked at before it is added."""
 
     class Tight(Moments):
         name = "tests.tight"
 
-        def whole(self, dim):
-            return 1.0 + 2.0**-30
-
-        def vectors(self, ball, points):
-            return (1.0 + 2.0**-30) * super().vectors(ball, points)
+        def rows(self, ball, records):
+            found = super().rows(ball, records)
+            return found + (found >> 30)
 
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     for statistic in (Moments(), Tight()):
@@ -95,40 +82,17 @@ def test_vectors_that_are_a_little_too_long_do_not_count(sums, monkeypatch):
     assert sums.worst_of(Tight(), ball, extremes(ball)) > 1
 
 
-class Outer(Heavy):
-    """``v v^T`` of vectors in the plane, which moves farthest between any two at right angles."""
-
-    name = "tests.outer"
-
-    def size(self, dim):
-        return 3
-
-    def features(self, vectors, records):
-        return half_vectors(vectors, 1.0)
-
-    def feature_sensitivity(self, dim):
-        return math.nextafter(math.sqrt(2.0), 2.0)
-
-
-def test_without_the_margin_rounding_takes_records_over_the_bound(monkeypatch):
-    ball, statistic = Ball(Euclidean(2), [0.0, 0.0], 1.0), Outer()
-    bound = (Fraction(statistic.feature_sensitivity(2)) * 2**40) ** 2
-    rng, over = np.random.default_rng(5), {True: 0, False: 0}
-    for angle in 2.0**-12 * rng.normal(size=50):
-        one = [math.cos(angle), math.sin(angle)]
-        for margin in (True, False):
-            with monkeypatch.context() as patch:
-                if not margin:
-                    patch.setattr(Outer, "whole", lambda self, dim: 1.0)
-                ends = [
-                    statistic.summarise(ball, statistic.prepare(ball, 2.0 * np.array([row]))).total
-                    for row in (one, [-one[1], one[0]])
-                ]
-            moved = sum((a - b) ** 2 for a, b in zip(*ends, strict=True))
-            assert moved > bound * (1 - Fraction(1, 10**8))
-            over[margin] += moved > bound
-    assert over[True] == 0
-    assert over[False] > 5
+def test_no_record_at_the_boundary_is_lost_to_rounding():
+    """Next to an axis float64 rounds the long coordinate up to 1: the row would be too long."""
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    rows = 3.0 * np.stack([np.ones(60), 2.0 ** np.linspace(-45.0, -15.0, 60)], axis=1)
+    rows = np.concatenate([rows, rows[:, ::-1], np.random.default_rng(0).normal(size=(2000, 2))])
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    for statistic in (Moments(), Moments("matrix")):
+        found = statistic.rows(ball, statistic.prepare(ball, rows))[:, :2]
+        assert np.sum((found * 2.0**-40) ** 2, axis=1).min() > 1.0 - 1e-11
+    lost = Moment(2).rows(rows)[:, :2]  # the control: they are not shortened
+    assert 10 < (lost == 0).all(axis=1).sum() < 200
 
 
 @pytest.mark.parametrize("second", ["scalar", "matrix"])
@@ -170,30 +134,6 @@ def test_quotients_are_rounded_up():
         for n in (1, 3, 10, 2**53 + 1):
             found = quotient_of(numerator, n)
             assert Fraction(found) * n >= numerator > Fraction(math.nextafter(found, 0.0)) * n
-
-
-@pytest.mark.parametrize(("move", "length"), [(0.4, 0.5), (2.0, 4.1), (1.0, 2.1)])
-def test_features_that_the_margin_is_not_proved_for_are_refused(move, length):
-    class Odd(Heavy):
-        name = "tests.odd"
-
-        def feature_sensitivity(self, dim):
-            return move
-
-        def feature_length(self, dim):
-            return length
-
-    with pytest.raises(InvalidParameterError, match="scale them"):
-        Odd().replace_one(BALLS[0], 10, "distance")
-
-
-def test_the_margin_is_tiny_and_more_than_the_grid():
-    for dim in (1, 6, 253):
-        size = dim + dim * (dim + 1) // 2
-        assert math.sqrt(size) * 2.0**-40 < features_margin(dim, size) < 1e-8
-        # section 8 of docs/proofs/joint-sensitivities.md
-        assert features_margin(dim, size) >= math.sqrt(size) * 2.0**-38 + (dim + 16) * 2.0**-49
-        assert Moments("matrix").whole(dim) <= 1.0 - features_margin(dim, size)
 
 
 def test_noise_of_a_feature_is_said():

@@ -40,7 +40,7 @@ def test_in_a_ball_records_outside_are_projected_first():
     found = statistic.vectors(ball, points)
     assert np.allclose(found, ball.project(points))
     assert not np.allclose(found, points)
-    assert statistic.replace_one(ball, 20, "distance") == 0.1
+    assert statistic.replace_one(ball, 20, "distance") == pytest.approx(0.1, rel=1e-11)
 
 
 def test_what_has_no_direction_counts_as_zero():

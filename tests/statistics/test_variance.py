@@ -102,3 +102,27 @@ def test_documents_and_wrong_parameters():
 def test_the_checks_of_any_statistic_hold(ball):
     for statistic in (Variance(), Variance("public"), DirectVariance()):
         check_part(statistic, ball=ball)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_the_direct_variance_moves_no_farther_than_is_said(n):
+    """All records at one end of a diameter but one, which is replaced; exactly, as integers are."""
+    ball, statistic = Ball(Euclidean(3), np.zeros(3), 1.0), DirectVariance()
+    vectors = np.random.default_rng(7).normal(size=(40, 3))
+    moves = []
+    for one, other in zip(vectors, vectors[::-1], strict=True):
+        rows = [np.array([one] * (n - 1) + [last]) for last in (one, -one, other, 0.0 * one)]
+        found = [answer(statistic, ball, each, 0.0)[0] for each in rows]
+        moves += [abs(a - b) for a in found for b in found]
+    bound = Fraction(statistic.replace_one(ball, n, "distance"))
+    assert bound * (1 - Fraction(1, 10**9)) < max(moves) <= bound
+    exact = Fraction(4 * (n - 1), n * n)
+    assert exact + Fraction(1, n << 40) <= bound or bound == 1
+    assert bound <= exact + Fraction(1, n << 39)
+
+
+def test_a_square_of_integers_is_rounded_down_by_less_than_a_step():
+    ball, statistic = Ball(Euclidean(3), np.zeros(3), 1.0), DirectVariance()
+    given = statistic.prepare(ball, np.random.default_rng(7).normal(size=(300, 3)))
+    for *vector, second in statistic.rows(ball, given).tolist():
+        assert 0 <= sum(x * x for x in vector) - (second << 40) < 1 << 40

@@ -1,4 +1,4 @@
-"""Records in tiles, integer rows that are checked before they are added, and what noise costs.
+"""Records in tiles, integer rows of public shapes that are checked before they are added; costs.
 
 Nothing here knows spaces, statistics or releases.
 """
@@ -6,7 +6,18 @@ Nothing here knows spaces, statistics or releases.
 from riemdp.kernel._costs import ALLOWANCE, Choice, is_sharp, noise, within_budget
 from riemdp.kernel._guard import guarded, within
 from riemdp.kernel._people import means_of_owners
-from riemdp.kernel._shapes import UNIT, Counted, Moment, Shape, Vector, on_grid
+from riemdp.kernel._shapes import (
+    UNIT,
+    Classes,
+    Counted,
+    Line,
+    Moment,
+    Products,
+    Shape,
+    Vector,
+    Weighted,
+    on_grid,
+)
 from riemdp.kernel._sums import Sum, added, added_products, added_with_weights, sum_of
 from riemdp.kernel._tiles import (
     computed,
@@ -24,11 +35,15 @@ __all__ = [
     "ALLOWANCE",
     "UNIT",
     "Choice",
+    "Classes",
     "Counted",
+    "Line",
     "Moment",
+    "Products",
     "Shape",
     "Sum",
     "Vector",
+    "Weighted",
     "added",
     "added_products",
     "added_with_weights",

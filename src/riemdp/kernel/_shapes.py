@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from riemdp._errors import InvalidParameterError
 from riemdp.kernel._guard import guarded, surely_within
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ BITS = 40
 UNIT = 1 << BITS
 #: Bits of the lower half of a coordinate.
 _LOW = 20
+_MASK = (1 << _LOW) - 1
 #: Beside a vector of norm at most 1, so many times its square costs no noise: under the root of
 #: phi^5 / 4 = 2.7725424859..., phi the golden ratio. Times 2^10.
 _FREE = 1705
@@ -119,7 +121,7 @@ class Vector(Shape):
 
 @dataclass(frozen=True)
 class Moment(Shape):
-    """A vector v with ``_FREE |v|^2`` or ``v v^T / sqrt(2)``, which move no farther than v: by 2.
+    """A vector v with ``scalar / 2^10 |v|^2`` or ``v v^T / sqrt(2)``: they move no farther, by 2.
 
     Rounding takes nothing of the former. Let ``a >= b`` be norms of two rows, in steps, and ``D =
     a^2 - b^2``, an integer. If D = 0 the last coordinates are equal. Else the squares of the moves
@@ -129,6 +131,11 @@ class Moment(Shape):
 
     dim: int
     second: Second = "scalar"
+    #: What ``|v|^2`` is multiplied by, times 2^10: at most so much.
+    scalar: int = _FREE
+
+    def __post_init__(self) -> None:
+        _check(self.scalar, _FREE, "scalar")
 
     @property
     def size(self) -> int:
@@ -136,7 +143,8 @@ class Moment(Shape):
 
     @property
     def norm(self) -> Fraction:
-        return 1 + (Fraction(_FREE, 1 << 10) ** 2 if self.second == "scalar" else Fraction(1, 2))
+        scalar = Fraction(self.scalar, 1 << 10)
+        return 1 + (scalar**2 if self.second == "scalar" else Fraction(1, 2))
 
     @property
     def move(self) -> Fraction:
@@ -146,12 +154,12 @@ class Moment(Shape):
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:  # noqa: ARG002
         own = on_grid(vectors)
-        return np.concatenate([own, _second(own, self.second, _FREE)], axis=-1)
+        return np.concatenate([own, _second(own, self.second, self.scalar)], axis=-1)
 
     @property
     def weights(self) -> tuple[float, float]:
         """What a square is multiplied by, and the product of two different coordinates."""
-        return second_weights(self.second, _FREE)
+        return second_weights(self.second, self.scalar)
 
 
 @dataclass(frozen=True)
@@ -163,6 +171,11 @@ class Products(Shape):
 
     dim: int
     hermitian: bool = False
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """See :attr:`Moment.weights`."""
+        return 1.0, _ROOT_TWO / _WHOLE
 
     @property
     def size(self) -> int:
@@ -242,6 +255,11 @@ class Line(Shape):
     dim: int
 
     @property
+    def weight(self) -> float:
+        """What the square of the covariate is multiplied by."""
+        return _ROOT_TWO / _WHOLE
+
+    @property
     def size(self) -> int:
         return 2 * self.dim + 2
 
@@ -270,6 +288,9 @@ class Weighted(Shape):
     dim: int
     weight: int
 
+    def __post_init__(self) -> None:
+        _check(self.weight, 4 * UNIT, "weight")
+
     @property
     def size(self) -> int:
         return self.dim + 1
@@ -296,6 +317,9 @@ class Counted(Shape):
     inner: Shape
     count: int
 
+    def __post_init__(self) -> None:
+        _check(self.count, 4 * UNIT, "count")
+
     @property
     def size(self) -> int:
         return self.inner.size + 1
@@ -314,8 +338,11 @@ class Counted(Shape):
         return (*self.inner.fallback, self.count)
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:
-        found = self.inner.rows(vectors, beside)
-        return np.concatenate([found, np.full((len(found), 1), self.count)], axis=-1)
+        return self.counted(self.inner.rows(vectors, beside))
+
+    def counted(self, rows: Integers) -> Integers:
+        """Return rows of the inner shape with the number beside them."""
+        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=-1)
 
 
 def on_grid(vectors: NDArray[np.float64]) -> Integers:
@@ -337,6 +364,11 @@ def on_grid(vectors: NDArray[np.float64]) -> Integers:
         return whole if surely_within(numbers, UNIT**2).all() else guarded(whole, UNIT**2)
 
 
+def _check(value: object, most: int, name: str) -> None:
+    if type(value) is not int or not 0 <= value <= most:
+        raise InvalidParameterError(f"{name} must be an integer from 0 to {most}, got {value!r}")
+
+
 def second_weights(second: Second, scalar: int) -> tuple[float, float]:
     """Return what squares are multiplied by, and products of two different coordinates."""
     if second == "matrix":
@@ -345,9 +377,10 @@ def second_weights(second: Second, scalar: int) -> tuple[float, float]:
 
 
 def _rounded(move: Fraction, coordinates: int) -> Fraction:
-    """Square of a move, under 9, by so many coordinates that are rounded by less than 5/2 steps.
+    """Square of a move by so many coordinates that are rounded by less than 5/2 steps.
 
-    ``(M + e)^2 <= M^2 + 7 e`` for ``M <= 3`` and ``e <= 1``.
+    ``(M + e)^2 <= M^2 + 7 e`` for ``M <= 3`` and ``e <= 1``. Beside weights M is up to
+    ``sqrt(17)``, but coordinates are rounded by less than one step there, and 10 is under 5/2 of 7.
     """
     root = math.isqrt(coordinates - 1) + 1 if coordinates else 0
     return move + Fraction(35 * root, 2 * UNIT)
@@ -363,7 +396,7 @@ def _second(rows: Integers, second: Second, scalar: int) -> Integers:
         return np.empty((len(rows), 0), dtype=np.int64)
     if second == "matrix":
         return _outer(rows, _ROOT_HALF, _WHOLE)
-    high, low = rows >> _LOW, rows & (1 << _LOW) - 1
+    high, low = rows >> _LOW, rows & _MASK
     middle = 2 * (high * low).sum(axis=-1) + ((low * low).sum(axis=-1) >> _LOW)
     square = ((high * high).sum(axis=-1) << 10) + (middle >> 10)  # of the row, over 2^30
     return np.asarray(scalar * square[:, None] >> 20)
@@ -371,25 +404,27 @@ def _second(rows: Integers, second: Second, scalar: int) -> Integers:
 
 def _outer(rows: Integers, on: int, above: int) -> Integers:
     """Return the diagonal of ``v v^T`` times ``on``, and what is above it times ``above``."""
-    i, j = np.triu_indices(rows.shape[-1], 1)
-    across = _products((rows[:, i], rows[:, j]))
-    return np.concatenate([_times(_products((rows, rows)), on), _times(across, above)], axis=-1)
+    squares = _times(_products((rows, rows)), on)
+    parts = [_products((rows[:, i, None], rows[:, i + 1 :])) for i in range(rows.shape[-1] - 1)]
+    return np.concatenate([squares, *(_times(part, above) for part in parts)], axis=-1)
 
 
 def _times(whole: Integers, weight: int) -> Integers:
     """Multiply integers of at most ``2^40`` in size by ``weight / 2^22``, towards zero."""
-    return np.asarray(np.sign(whole) * (np.abs(whole) * weight >> 22))
+    if weight == _WHOLE:
+        return whole
+    return np.asarray((whole * weight + (whole >> 63 & _WHOLE - 1)) >> 22)  # a negative one: up
 
 
 def _products(*pairs: Sequence[Integers]) -> Integers:
-    """Add products of integers of at most ``2^42`` in size, and divide by ``UNIT`` towards zero."""
-    high: Any = 0
-    middle: Any = 0
-    low: Any = 0
+    """Add products of two integers, and divide by ``UNIT`` towards zero.
+
+    Of at most two pairs of at most ``UNIT`` in size, or of one with one factor of four times that.
+    """
+    high = low = np.zeros((), dtype=np.int64)
     for first, second in pairs:
-        (a, b), (c, d) = ((x >> _LOW, x & (1 << _LOW) - 1) for x in (first, second))
-        high, middle, low = high + a * c, middle + (a * d + b * c), low + b * d
-    middle = middle + (low >> _LOW)
-    found = high + (middle >> _LOW)  # rounded down
-    rest = (low | middle) & (1 << _LOW) - 1
-    return np.asarray(found + ((found < 0) & (rest != 0)))
+        high = high + (first >> _LOW) * second
+        low = low + (first & _MASK) * second
+    middle = high + (low >> _LOW)  # over 2^20, rounded down
+    up = middle >> 63 & _MASK + ((low & _MASK) != 0)  # where that is negative
+    return np.asarray((middle + up) >> _LOW)

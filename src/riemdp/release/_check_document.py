@@ -78,10 +78,9 @@ _ONE_ANSWER, _SEVERAL = 1e-12, 1e-7
 _ROUNDING = 16.0 * sys.float_info.epsilon
 #: Records that a sum is at most of, and answers of one release.
 _MOST_RECORDS, _MOST_STEPS = 2.0**63, 100_000
-#: Weights of second moments that leave the move of a vector of norm 1 at 2 (under the root of
-#: phi^5 / 4, and under 1 / sqrt(2)), and of a squared covariate that does so (under sqrt(2)): see
-#: docs/proofs/noisy-steps.md and docs/proofs/joint-sensitivities.md.
-_FREE, _FREE_MATRIX, _SQUARE = 1705 / 1024, 0.70710678, 1.41421356
+#: Weight of a second moment that leaves the move of a vector of norm 1 at 2: under the root of
+#: phi^5 / 4, see docs/proofs/noisy-steps.md.
+_FREE = 1705 / 1024
 
 
 class _ProblemError(InvalidParameterError):
@@ -191,8 +190,9 @@ class Query(NamedTuple):
 
     A row has norm at most ``norm``, and moves by at most ``move`` if its record is replaced, both
     in units of ``unit``; it is multiplied by the public ``factor``. ``counted`` is what every
-    record adds to one more coordinate of a sum; ``weighs`` says that this is the record's private
-    weight, which the row is multiplied by too. ``weight`` is the root of the answer's share.
+    record adds to one more coordinate of a sum. ``weighs`` is how far a row moves whose private
+    weight, which is there in place of a count, is replaced too. ``weight`` is the root of the
+    answer's share.
     """
 
     dim: int
@@ -203,7 +203,7 @@ class Query(NamedTuple):
     weight: float = 1.0
     counted: float = 0.0
     total: bool = False
-    weighs: bool = False
+    weighs: float = 0.0
     #: Largest norm of an answer, which draws may be projected to.
     reach: float = math.inf
     projects: bool = False
@@ -344,9 +344,12 @@ def _weighted_tangent_mean(at: _At, *, share: Any) -> _Queries:
     return _mean(at, _records_alike(at, share), intrinsic=False, only=_PLACES)
 
 
-def _whole(dim: int, size: int) -> float:
-    """Return what a feature of 1 is written as: a little less, so that nothing rounds over 1."""
-    return 1.0 - (math.sqrt(size) * 2.0**-38 + (dim + 16.0) * 2.0**-49)
+def _rounded(move: float, coordinates: int) -> float:
+    """Return how far rows move of which so many coordinates are products, rounded towards zero.
+
+    See docs/proofs/joint-sensitivities.md, "Integers".
+    """
+    return math.sqrt(move**2 + 17.5 * math.ceil(math.sqrt(coordinates)) * 2.0**-40)
 
 
 def _on_grid(feature: float) -> float:
@@ -364,9 +367,13 @@ def _weighted_mean(at: _At, *, weight: Any) -> _Queries:
     """``(S, weight r W)`` over the records: their weighted sum, and the sum of weights."""
     weight, dim, r = _count_weight(weight), at.dim, at.reach
     reach = _MOST_RECORDS * (1.0 + weight) * r
-    asked = Query(dim + 1, r, counted=weight, total=True, weighs=True, reach=reach)
+    one = _on_grid(weight)
+    further = _rounded(max(2.0, math.hypot(1.0, one)), dim + 1)
+    asked = Query(
+        dim + 1, r, _rounded(2.0, dim + 1), counted=one, total=True, weighs=further, reach=reach
+    )
     answer, noise = yield asked
-    number = float(answer[dim]) / (_on_grid(weight * _whole(dim, dim + 1)) * r)
+    number = float(answer[dim]) / (one * r)
     least = max(noise / math.sqrt(dim + 1) / (weight * r), 2.0**-20)
     return _on_ball(at, at.ball.point(at.ball.shorten(answer[:-1] / max(number, least))))
 
@@ -381,7 +388,6 @@ class _Rows(NamedTuple):
     size: int
     move: float
     norm: float
-    length: float  # a bound of the norm that answers may be projected to
     unit: float
     counts: tuple[int, int, float] | None = None  # where class sizes are; see Query
     only: tuple[str, ...] = ()
@@ -389,17 +395,17 @@ class _Rows(NamedTuple):
 
 
 def _moments(at: _At, *, second: Any) -> _Rows:
-    """``(v, FREE |v|^2)`` or ``(v, FREE_MATRIX v v^T)``: docs/proofs/joint-sensitivities.md."""
+    """``(v, FREE |v|^2)`` or ``(v, v v^T / sqrt(2))``: docs/proofs/joint-sensitivities.md."""
     _require(second in ("scalar", "matrix"), "second must be scalar or matrix")
-    d, scalar = at.dim, second == "scalar"
-    norm = math.hypot(1.0, _FREE if scalar else _FREE_MATRIX)
-    size, length = (d + 1, 2.0) if scalar else (d + d * (d + 1) // 2, 1.25)
-    return _Rows(d, size, 2.0, norm, length, at.reach)
+    d, half = at.dim, at.dim * (at.dim + 1) // 2
+    if second == "scalar":
+        return _Rows(d, d + 1, 2.0, math.hypot(1.0, _FREE), at.reach)
+    return _Rows(d, d + half, _rounded(2.0, half), math.sqrt(1.5), at.reach)
 
 
 def _class_moments(at: _At, *, classes: Any, second: Any, sizes: Any) -> _Rows:
     """``(v (x) e_y, a e_y, b |v|^2 or b v v^T)``: a move of 2 although labels are private."""
-    weights = {"none": (1.0, 0.0), "scalar": (1.0, 1.0), "matrix": (_FREE_MATRIX, _FREE_MATRIX)}
+    weights = {"none": (1.0, 0.0), "scalar": (1.0, 1.0), "matrix": (0.5, 0.5)}  # squared
     _require(isinstance(second, str) and second in weights, "unknown second moment")
     _require(isinstance(classes, list) and len(classes) > 1, "two classes at least are needed")
     kinds = {type(label) for label in classes}
@@ -411,13 +417,12 @@ def _class_moments(at: _At, *, classes: Any, second: Any, sizes: Any) -> _Rows:
         _require(len(sizes) == len(classes) and sum(sizes) == at.n, "sizes do not add up to n")
     (share, weight), d, number = weights[second], at.dim, len(classes)
     share = 0.0 if sizes else share
-    norm = math.sqrt(1.0 + share**2 + weight**2)
-    size = number * d + (0 if sizes else number)
-    size += {"none": 0, "scalar": 1, "matrix": d * (d + 1) // 2}[second]
-    only = _PUBLIC if sizes else ()
-    counts = number * d, number * (d + 1), _on_grid(share * _whole(d, size))
-    given = None if sizes else counts
-    return _Rows(d, size, 2.0, norm, norm, at.reach, counts=given, only=only)
+    norm = math.sqrt(1.0 + share + weight)
+    moments = {"none": 0, "scalar": 1, "matrix": d * (d + 1) // 2}[second]
+    size = number * d + (0 if sizes else number) + moments
+    only, move = _PUBLIC if sizes else (), _rounded(2.0, moments)
+    counts = None if sizes else (number * d, number * (d + 1), _on_grid(math.sqrt(share)))
+    return _Rows(d, size, move, norm, at.reach, counts=counts, only=only)
 
 
 def _tangent_regression(at: _At, *, low: Any, high: Any, design: Any) -> _Rows:
@@ -427,11 +432,11 @@ def _tangent_regression(at: _At, *, low: Any, high: Any, design: Any) -> _Rows:
     design = np.asarray(_document.numbers(design, "design"), dtype=np.float64)
     _require(design.ndim == 1, "design must be a list of numbers")
     if not len(design):
-        norm = math.sqrt(3.0 + _SQUARE**2)
-        return _Rows(at.dim, 2 * at.dim + 2, math.sqrt(8.0), norm, 2.25, at.reach)
+        move = _rounded(math.sqrt(8.0), at.dim + 1)
+        return _Rows(at.dim, 2 * at.dim + 2, move, math.sqrt(5.0), at.reach)
     _require(len(design) == at.n, "the design has not n covariates")
     _require(low <= design.min() and design.max() <= high, "the design is not from low to high")
-    return _Rows(at.dim, 2 * at.dim, 2.0, 1.0, 1.0, at.reach, only=_PUBLIC)
+    return _Rows(at.dim, 2 * at.dim, 2.0, 1.0, at.reach, only=_PUBLIC)
 
 
 def _unit_vectors(at: _At) -> int:
@@ -444,24 +449,28 @@ def _directional_moments(at: _At, *, order: Any) -> _Rows:
     dim = _unit_vectors(at)
     half = dim * (dim + 1) // 2
     if order == 1:
-        return _Rows(dim, dim, 2.0, 1.0, 1.0, 1.0, recentres=False)
+        return _Rows(dim, dim, 2.0, 1.0, 1.0, recentres=False)
     if order == 2:
-        return _Rows(dim, half, math.sqrt(2.0), 1.0, 1.0, 1.0, recentres=False)
-    norm = math.hypot(1.0, _FREE_MATRIX)
-    return _Rows(dim, dim + half, 2.0, norm, 1.25, 1.0, recentres=False)
+        return _scatter(dim, half)
+    return _Rows(dim, dim + half, _rounded(2.0, half), math.sqrt(1.5), 1.0, recentres=False)
+
+
+def _scatter(dim: int, size: int) -> _Rows:
+    """Products of the coordinates of a unit vector, real or complex."""
+    return _Rows(dim, size, _rounded(math.sqrt(2.0), size), 1.0, 1.0, recentres=False)
 
 
 def _mean_rotation(at: _At) -> _Rows:
     """``q q^T`` of a unit quaternion."""
     _require(_unit_vectors(at) == 4, "quaternions have four entries")
-    return _Rows(4, 10, math.sqrt(2.0), 1.0, 1.0, 1.0, recentres=False)
+    return _scatter(4, 10)
 
 
 def _procrustes_mean(at: _At) -> _Rows:
     """``z z*`` of a complex unit vector."""
     dim = _unit_vectors(at)
     _require(dim >= 4 and dim % 2 == 0, "preshapes have an even number of entries, 4 or more")
-    return _Rows(dim, (dim // 2) ** 2, math.sqrt(2.0), 1.0, 1.0, 1.0, recentres=False)
+    return _scatter(dim, (dim // 2) ** 2)
 
 
 _FEATURES: dict[str, Callable[..., _Rows]] = {
@@ -475,7 +484,7 @@ _FEATURES: dict[str, Callable[..., _Rows]] = {
 
 
 def _of_features(rows: _Rows) -> _Queries:
-    reach = rows.length * rows.unit
+    reach = rows.norm * rows.unit
     answer, _ = yield Query(
         rows.size, rows.unit, rows.move, rows.norm, reach=reach, counts=rows.counts, only=rows.only
     )
@@ -496,7 +505,7 @@ def _variance_of(features: Any, deviation: float, dim: int, unit: float) -> floa
 
 def _direct_variance(at: _At) -> _Queries:
     n, square = _size(at), at.reach**2
-    moves = min(square, 4.0 * square * max(n - 1, 1) / n**2)
+    moves = square * min(1.0, 4.0 * max(n - 1, 1) / n**2 + 2.0**-40 / n)
     half = 0.5 * square
     answer, _ = yield Query(1, at.reach, moves=moves, reach=half, projects=True)
     return Euclidean(1), np.array([half]), half + answer
@@ -620,7 +629,7 @@ def _two_rounds(at: _At, rows: _Rows, share: Any, alpha: Any) -> _Queries:
     _require(rows.recentres and share < 1.0, "no sum of normal coordinates, or no second share")
     first, second = math.sqrt(share), math.sqrt(1.0 - share)
     d, size, half = at.dim, max(at.dim + 1, rows.size), 0.5 * rows.move
-    reach = max(rows.length, rows.move) * at.reach
+    reach = max(rows.norm, rows.move) * at.reach
     answer, noise = yield Query(
         size, at.reach, 2.0, math.hypot(1.0, _FREE), first * half, first,
         reach=reach, only=rows.only,
@@ -781,8 +790,8 @@ def _sensitivity(query: Query, adjacency: str, n: int | None, records: int) -> f
     if query.moves is not None:
         found = query.moves
     elif query.total:
-        weighs = query.weighs and adjacency != "replace-point"
-        found = whole * (max(query.move, one) if weighs else query.move)
+        weighs = 0.0 if adjacency == "replace-point" else query.weighs
+        found = whole * max(query.move, weighs)
     else:
         found = whole * query.move / _integer(n, "n")
     if adjacency == "groups":  # so many moves, at most the diameter

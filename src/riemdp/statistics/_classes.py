@@ -6,7 +6,6 @@ import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -15,10 +14,10 @@ from riemdp._checks import LARGEST_COUNT, count, is_one_of, kind_of, shown
 from riemdp._combinations import LABELS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import register
-from riemdp.manifolds import clip_norm, unvecd
-from riemdp.statistics._feature_sums import on_grid, root_up
-from riemdp.statistics._half_vectors import half_vectors
-from riemdp.statistics._moments import FREE_MATRIX, nonnegative, root_mean_square
+from riemdp.kernel import UNIT, Classes
+from riemdp.manifolds import clip_norm
+from riemdp.statistics._feature_sums import symmetric_of
+from riemdp.statistics._moments import nonnegative, root_mean_square
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from riemdp.statistics._seen import View
     from riemdp.statistics._statistic import Metric, Statistic
 
-#: Weights of the share and of the second moment of a class, rounded down; beside vectors of norm
-#: at most 1 they cost no noise, though a record changes its class.
-_WEIGHTS = {"none": (1.0, 0.0), "scalar": (1.0, 1.0), "matrix": (FREE_MATRIX, FREE_MATRIX)}
 #: No text of a class may be that: a document has it in place of a number.
 _RESERVED = "infinity"
 #: What is divided by: shares of at least so many standard deviations of their noise; where that is
@@ -102,7 +98,7 @@ class ClassMoments(SumStatistic):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", checked_classes(self.classes))
-        if not is_one_of(self.second, tuple(_WEIGHTS)):
+        if not is_one_of(self.second, ("none", "scalar", "matrix")):
             raise InvalidParameterError(
                 f'second must be "none", "scalar" or "matrix", got {shown(self.second)}'
             )
@@ -125,51 +121,13 @@ class ClassMoments(SumStatistic):
         """Labels, where sizes are public; see :attr:`Statistic.by_place`."""
         return ("labels",) if self.sizes else ()
 
-    @property
-    def weights(self) -> tuple[float, float]:
-        """Weights of the share and of the second moment; the first is 0 where sizes are public."""
-        share, second = _WEIGHTS[self.second]
-        return (0.0 if self.sizes else share), second
+    def shape(self, dim: int) -> Classes:
+        """``(v (x) e_y, e_y, |v|^2 or v v^T)`` with weights; see :meth:`FeatureSum.shape`."""
+        return Classes(dim, len(self.classes), self.second, shares=not self.sizes)
 
-    def size(self, dim: int) -> int:
-        """See :meth:`SumStatistic.size`."""
-        shares = 0 if self.sizes else len(self.classes)
-        second = {"none": 0, "scalar": 1, "matrix": dim * (dim + 1) // 2}[self.second]
-        return len(self.classes) * dim + shares + second
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """``(v (x) e_y, e_y, |v|^2 or v v^T)`` with weights; see :meth:`SumStatistic.features`.
-
-        ``e_y`` is 0 where the label is none of the classes.
-        """
-        codes = class_codes(np.asarray(records.labels), self.classes)
-        unit = (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
-        sums = (unit[:, :, None] * vectors[:, None, :]).reshape(
-            len(vectors), len(self.classes) * vectors.shape[-1]
-        )
-        share, weight = self.weights
-        found = [sums]
-        if not self.sizes:  # these do not shrink with the vector
-            found.append(unit * (share * self.whole(vectors.shape[-1])))
-        if self.second == "scalar":
-            found.append(weight * np.square(vectors).sum(axis=-1, keepdims=True))
-        elif self.second == "matrix":
-            found.append(half_vectors(vectors, weight))
-        return np.concatenate(found, axis=-1)
-
-    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
-        """2; see :meth:`SumStatistic.feature_sensitivity`."""
-        return 2.0
-
-    def feature_length(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 1 plus the squared weights; see :meth:`SumStatistic.feature_length`."""
-        share, second = self.weights
-        return math.nextafter(math.sqrt(1.0 + share**2 + second**2), math.inf)
-
-    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 1 plus the squared weights; see :meth:`SumStatistic.feature_norm`."""
-        share, second = map(Fraction, self.weights)
-        return root_up(1 + share**2 + second**2)
+    def beside(self, records: Records) -> NDArray[np.int64]:
+        """Places of labels among the classes; see :meth:`FeatureSum.beside`."""
+        return class_codes(np.asarray(records.labels), self.classes)
 
     @property
     def counts_records(self) -> bool:  # type: ignore[override]
@@ -178,9 +136,10 @@ class ClassMoments(SumStatistic):
 
     def count_form(self, dim: int) -> FloatArray:
         """Return the sum of the class sizes; see :meth:`SumStatistic.count_form`."""
-        form = np.zeros(self.size(dim))
+        shape = self.shape(dim)
+        form = np.zeros(shape.size)
         first, classes = len(self.classes) * dim, len(self.classes)
-        form[first : first + classes] = 1.0 / on_grid(self.weights[0] * self.whole(dim))
+        form[first : first + classes] = UNIT / shape.share
         return form
 
     def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
@@ -267,14 +226,14 @@ class ClassMoments(SumStatistic):
         or an entry of the diagonal (of the others that over root 2).
         """
         dim, classes = view.ball.manifold.dim, len(self.classes)
-        share, weight = self.weights
+        shape = self.shape(dim)
         sums = features[: classes * dim].reshape(classes, dim)
         if self.sizes:
             n = sum(self.sizes)
             shares, shares_sd = np.array([size / n for size in self.sizes]), 0.0
             rest = features[classes * dim :]
         else:
-            unit = share * self.whole(dim)
+            unit = shape.share / UNIT
             shares, shares_sd = features[classes * dim :][:classes] / unit, deviation / unit
             rest = features[classes * (dim + 1) :]
         least = np.maximum(shares, self._floor(shares_sd))
@@ -296,17 +255,17 @@ class ClassMoments(SumStatistic):
         known = 0.0 if math.isnan(deviation) else deviation
         noise = known * known * float(np.sum(1.0 / least))
         if self.second == "scalar":
-            second = float(rest[0]) / weight
+            second = float(rest[0]) / shape.weights[0]
             variance = second - float(np.sum(least * np.square(means).sum(axis=-1))) + dim * noise
             found["second_moment"] = second * view.unit**2
         else:
-            matrix = unvecd(rest, dim) / weight
+            matrix = symmetric_of(rest, dim, shape.weights)
             within = matrix - (means.T * least) @ means + noise * np.eye(dim)
             variance = float(np.trace(within))
             found["second_moment"] = matrix * view.unit**2
             found["covariance"] = nonnegative(within) * view.unit**2
         found["variance"] = max(variance, 0.0) * view.unit**2
-        found["second_moment_sd"] = deviation / weight * view.unit**2
+        found["second_moment_sd"] = deviation / shape.weights[0] * view.unit**2
         return found
 
     def _floor(self, shares_sd: float) -> float:

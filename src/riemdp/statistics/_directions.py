@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -12,19 +11,16 @@ import numpy as np
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.manifolds import unvecd
+from riemdp.kernel import Moment, Products, Vector
 from riemdp.statistics._axes import leading_axis, length_limit
-from riemdp.statistics._feature_sums import root_up
-from riemdp.statistics._half_vectors import half_vectors
-from riemdp.statistics._moments import FREE_MATRIX
-from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
+from riemdp.statistics._feature_sums import symmetric_of
+from riemdp.statistics._unit_vectors import UnitVectorSum
 from riemdp.statistics._von_mises_fisher import concentration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from riemdp.manifolds import FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
 
 _BOTH = (1, 2)
@@ -79,29 +75,11 @@ class DirectionalMoments(UnitVectorSum):
             raise InvalidParameterError(f"order must be 1, 2 or (1, 2), got {shown(given)}")
         object.__setattr__(self, "order", orders if orders == _BOTH else orders[0])
 
-    def size(self, dim: int) -> int:
-        """See :meth:`SumStatistic.size`."""
-        return (0 if self.order == 2 else dim) + (0 if self.order == 1 else dim * (dim + 1) // 2)
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
-        """x, ``x x^T``, or x and ``FREE_MATRIX x x^T``; see :meth:`SumStatistic.features`."""
-        if self.order == 1:
-            return vectors
-        if self.order == 2:
-            return half_vectors(vectors, 1.0)
-        return np.concatenate([vectors, half_vectors(vectors, FREE_MATRIX)], axis=-1)
-
-    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 2 of ``x x^T`` alone, else 2; see :meth:`SumStatistic.feature_sensitivity`."""
-        return ROOT_TWO if self.order == 2 else 2.0
-
-    def feature_length(self, dim: int) -> float:  # noqa: ARG002
-        """1, and of both at least the root of 1.5; see :meth:`SumStatistic.feature_length`."""
-        return 1.25 if self.order == _BOTH else 1.0
-
-    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
-        """1, and of both the root of 1 + weight^2; see :meth:`SumStatistic.feature_norm`."""
-        return root_up(1 + Fraction(FREE_MATRIX) ** 2) if self.order == _BOTH else 1.0
+    def shape(self, dim: int) -> Vector | Products | Moment:
+        """x, ``x x^T``, or x and ``x x^T / sqrt(2)``; see :meth:`FeatureSum.shape`."""
+        if self.order == _BOTH:
+            return Moment(dim, "matrix")
+        return Vector(dim) if self.order == 1 else Products(dim)
 
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return what the moments say; see :meth:`SumStatistic.parts`.
@@ -133,12 +111,15 @@ class DirectionalMoments(UnitVectorSum):
         dim = self.dim(view.ball)
         if self.order == 1:
             return _of_resultant(features, deviation)
-        if self.order == 2:
-            return _of_scatter(features, dim, deviation)
-        rest = features[dim:] / FREE_MATRIX
+        shape = self.shape(dim)
+        assert not isinstance(shape, Vector)  # narrowed by the order
+        rest = features if self.order == 2 else features[dim:]
+        scatter = symmetric_of(rest, dim, shape.weights)
+        found = leading_axis(scatter, len(rest), deviation / shape.weights[0])
         return {
-            **_of_resultant(features[:dim], deviation),
-            **_of_scatter(rest, dim, deviation / FREE_MATRIX),
+            **(_of_resultant(features[:dim], deviation) if self.order == _BOTH else {}),
+            "axis": found.vector,
+            **found.parts("axis", scatter, deviation / shape.weights[0]),
         }
 
 
@@ -161,9 +142,3 @@ def _of_resultant(resultant: FloatArray, deviation: float) -> dict[str, Any]:
         "resultant": resultant,
         "resultant_sd": deviation,
     }
-
-
-def _of_scatter(half: FloatArray, dim: int, deviation: float) -> dict[str, Any]:
-    scatter = unvecd(half, dim)
-    found = leading_axis(scatter, len(half), deviation)
-    return {"axis": found.vector, **found.parts("axis", scatter, deviation)}

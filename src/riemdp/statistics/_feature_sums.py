@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.kernel import added, guarded
-from riemdp.manifolds import clip_norm
+from riemdp.kernel import UNIT, added, guarded
+from riemdp.manifolds import clip_norm, unvecd
 from riemdp.statistics._data import Records, as_records
-from riemdp.statistics._records import joined, record_coordinates
+from riemdp.statistics._records import in_units, joined, record_coordinates
 from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from riemdp.kernel import Sum
+    from riemdp.kernel import Shape, Sum
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
 
-#: Minus the binary logarithm of the step of the grid that features are rounded to.
-_GRID = 40
 #: Squares between them have all digits in float64.
 _FEW, _MANY = Fraction(1, 2**1000), 2**1000
 
@@ -36,53 +32,40 @@ class FeatureSum(Summary):
     """A function of the sum over the records of features of each.
 
     A record is first a vector in the unit ball: its normal coordinates about the centre, clipped to
-    the radius r and divided by it. *Features* of that are rounded to a public grid, and integers
-    are added, so that the sum is exact: records at other places in the data are not touched by a
-    record that is replaced. See docs/proofs/joint-sensitivities.md.
+    the radius r and divided by it. *Features* of that are integers, as its :meth:`shape` makes
+    them, and integers are added, so that the sum is exact: records at other places in the data are
+    not touched by a record that is replaced. See docs/proofs/joint-sensitivities.md.
     """
 
     clips = True
 
     @abstractmethod
-    def size(self, dim: int) -> int:
-        """Return the number of features.
+    def shape(self, dim: int) -> Shape:
+        """Return what becomes of a vector: integers, with their largest norm and move.
 
         Parameters
         ----------
         dim : int
-            Dimension of the vectors.
+            Of the vectors.
 
         Returns
         -------
-        int
+        Shape
         """
 
-    @abstractmethod
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """Return the features of records, each of its own record alone.
-
-        Public weights times products of at most two coordinates, and sums of at most ``dim`` of
-        these: what rounding is allowed for; see docs/proofs/joint-sensitivities.md. Features that
-        do not shrink with the vector are multiplied by :meth:`whole`.
+    def beside(self, records: Records) -> NDArray[Any] | None:  # noqa: ARG002
+        """Return what the shape takes beside vectors, by default nothing.
 
         Parameters
         ----------
-        vectors : ndarray, shape (m, dim)
-            In the unit ball.
         records : Records
-            With what belongs to each of them; its points are the same vectors.
+            With what belongs to each of them.
 
         Returns
         -------
-        ndarray, shape (m, size)
+        ndarray, shape (m,), or None
         """
-
-    def whole(self, dim: int) -> float:
-        """Return what a feature of 1 is written as: vectors are shortened by as much.
-
-        A little under 1.
-        """
-        return 1.0 - features_margin(dim, self.size(dim))
+        return None
 
     def dim(self, ball: Ball) -> int:
         """Return the dimension of the vectors: that of the space, by default.
@@ -127,71 +110,19 @@ class FeatureSum(Summary):
         return given.with_points(self.vectors(ball, np.asarray(given.points)))
 
     def rows(self, ball: Ball, records: Any) -> NDArray[np.int64]:
-        """Shorten, and return features on the grid; see :meth:`Question.rows`."""
-        return self.integers(self.dim(ball), records)
-
-    def integers(self, dim: int, records: Records) -> NDArray[np.int64]:
-        """Return features on the grid, shape (m, size).
-
-        Points of the records are finite vectors, shape (m, dim), which are shortened first.
-        """
-        inside = records.with_points(clip_norm(np.asarray(records.points), self.whole(dim)))
-        found = self.features(np.asarray(inside.points), inside)
-        with np.errstate(invalid="ignore"):  # what is no number, or too large, is no row
-            # towards zero; a power of two rounds nothing
-            return (found * 2.0**_GRID).astype(np.int64)
-
-    @abstractmethod
-    def square(self, dim: int) -> Fraction:
-        """Return a bound of the squared norm of the features of a record.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        Fraction
-        """
-
-    def longest(self, dim: int) -> int:
-        """Return the largest sum of squares of integers of a record, those of :meth:`square`.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        int
-        """
-        return math.floor(self.square(dim) * (1 << 2 * _GRID))
-
-    def fallback(self, dim: int) -> Sequence[int] | None:  # noqa: ARG002
-        """Return what a longer row counts as, on the grid; by default zero.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        sequence of int, length size, or None
-        """
-        return None
+        """Shorten vectors to norm 1, and return their rows; see :meth:`Question.rows`."""
+        inside = in_units(clip_norm(np.asarray(records.points), 1.0), 1.0)
+        return self.shape(self.dim(ball)).rows(inside, self.beside(records))
 
     def guarded(self, ball: Ball, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Guard features on the grid; see :meth:`Question.guarded`."""
-        dim = self.dim(ball)
-        return guarded(rows, self.longest(dim), self.fallback(dim))
+        """Guard rows; see :meth:`Question.guarded`."""
+        shape = self.shape(self.dim(ball))
+        return guarded(rows, shape.longest, shape.fallback)
 
     def added(self, ball: Ball, rows: NDArray[np.int64]) -> Sum:
-        """Add; see :meth:`Question.added`."""
-        return self.total(self.dim(ball), rows)
-
-    def total(self, dim: int, rows: NDArray[np.int64]) -> Sum:
-        """Return the sum of features on the grid, none of which is longer than is stated."""
-        return added(rows, self.longest(dim), self.fallback(dim))
+        """Add rows, none of which is longer than is stated; see :meth:`Question.added`."""
+        shape = self.shape(self.dim(ball))
+        return added(rows, shape.longest, shape.fallback)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""
@@ -199,33 +130,29 @@ class FeatureSum(Summary):
 
 
 def mean_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
-    """Return the mean of features on the grid, times a length."""
-    each = Fraction(unit) / (total.count << _GRID)
+    """Return the mean of rows, times a length."""
+    each = Fraction(unit) / (total.count * UNIT)
     return tuple(whole * each for whole in total.total)
 
 
 def total_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
-    """Return the sum of features on the grid, times a length; of no records zeros."""
-    each = Fraction(unit) / (1 << _GRID)
+    """Return the sum of rows, times a length; of no records zeros."""
+    each = Fraction(unit) / UNIT
     return tuple(whole * each for whole in total.total)
 
 
-def on_grid(feature: float) -> float:
-    """Return what is added for a feature, from 0 to 4, that is the same for all records."""
-    return steps_of(feature) * 2.0**-_GRID
+def steps_of(weight: float) -> int:
+    """Return a weight from 0 to 4 in steps of the grid, rounded down."""
+    return math.trunc(weight * UNIT)
 
 
-def steps_of(feature: float) -> int:
-    """Return the same in steps of the grid."""
-    return math.trunc(feature * 2.0**_GRID)
+def symmetric_of(products: FloatArray, dim: int, weights: tuple[float, float]) -> FloatArray:
+    """Return a symmetric matrix of the weighted products of coordinates, the diagonal first.
 
-
-def features_margin(dim: int, size: int) -> float:
-    """Share of the radius by which vectors are shortened, so that no rounding takes features over.
-
-    See docs/proofs/joint-sensitivities.md.
+    ``weights`` are what squares were multiplied by, and what is above the diagonal.
     """
-    return math.sqrt(size) * 2.0**-38 + (dim + 16.0) * 2.0**-49
+    square, above = weights
+    return unvecd(np.append(products[:dim] / square, products[dim:] * math.sqrt(2.0) / above), dim)
 
 
 def quotient_of(numerator: Fraction, n: int) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -12,22 +11,16 @@ import numpy as np
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.manifolds import unvecd
-from riemdp.statistics._feature_sums import root_up
-from riemdp.statistics._half_vectors import half_vectors
+from riemdp.kernel import Moment
+from riemdp.statistics._feature_sums import symmetric_of
 from riemdp.statistics._released_moments import ReleasedMoments
-from riemdp.statistics._seen import FREE
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from riemdp.manifolds import FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-
-#: Beside a vector v of norm at most 1, so many times v v^T costs no noise: under 1 / sqrt(2).
-FREE_MATRIX = 0.70710678
 
 
 @final
@@ -75,30 +68,9 @@ class Moments(SumStatistic):
                 f'second must be "scalar" or "matrix", got {shown(self.second)}'
             )
 
-    def size(self, dim: int) -> int:
-        """See :meth:`FeatureSum.size`."""
-        return dim + (1 if self.second == "scalar" else dim * (dim + 1) // 2)
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
-        """``(v, FREE |v|^2)``, or ``(v, FREE_MATRIX v v^T)``; see :meth:`FeatureSum.features`."""
-        if self.second == "scalar":
-            second = FREE * np.square(vectors).sum(axis=-1, keepdims=True)
-        else:
-            second = half_vectors(vectors, FREE_MATRIX)
-        return np.concatenate([vectors, second], axis=-1)
-
-    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
-        """2; see :meth:`SumStatistic.feature_sensitivity`."""
-        return 2.0
-
-    def feature_length(self, dim: int) -> float:  # noqa: ARG002
-        """At least the root of 1 + weight^2; see :meth:`SumStatistic.feature_length`."""
-        return 2.0 if self.second == "scalar" else 1.25
-
-    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 1 + weight^2; see :meth:`SumStatistic.feature_norm`."""
-        weight = FREE if self.second == "scalar" else FREE_MATRIX
-        return root_up(1 + Fraction(weight) ** 2)
+    def shape(self, dim: int) -> Moment:
+        """``(v, 1.665 |v|^2)``, or ``(v, v v^T / sqrt(2))``; see :meth:`FeatureSum.shape`."""
+        return Moment(dim, self.second)
 
     def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
         """Root mean squares over coordinates, and entries of the diagonal, of both noises.
@@ -127,6 +99,7 @@ class Moments(SumStatistic):
         """
         dim = view.ball.manifold.dim
         vector, rest = features[:dim], features[dim:]
+        weights = self.shape(dim).weights
         known = 0.0 if math.isnan(deviation) else deviation
         # |vector|^2 is larger by the mean square of its noise
         found: dict[str, Any] = {
@@ -134,11 +107,11 @@ class Moments(SumStatistic):
             "coordinates": vector * view.unit,
         }
         if self.second == "scalar":
-            weight, second = FREE, float(rest[0]) / FREE
+            second = float(rest[0]) / weights[0]
             variance = second - float(vector @ vector) + dim * known * known
             found["second_moment"] = second * view.unit**2
         else:
-            weight, matrix = FREE_MATRIX, unvecd(rest, dim) / FREE_MATRIX
+            matrix = symmetric_of(rest, dim, weights)
             centred = matrix - np.outer(vector, vector) + known * known * np.eye(dim)
             variance = float(np.trace(centred))
             found["second_moment"] = matrix * view.unit**2
@@ -149,7 +122,7 @@ class Moments(SumStatistic):
             "base": view.base_point,
             "clip": view.unit,
             "mean_sd": deviation * view.unit,
-            "second_moment_sd": deviation / weight * view.unit**2,
+            "second_moment_sd": deviation / weights[0] * view.unit**2,
         }
 
     def moments_in(
@@ -159,11 +132,12 @@ class Moments(SumStatistic):
         if self.second != "matrix":
             return super().moments_in(view, features, deviation, n, released_base=released_base)
         dim, unit = view.ball.manifold.dim, view.unit
+        weights = self.shape(dim).weights
         return ReleasedMoments(
             features[:dim] * unit,
-            unvecd(features[dim:], dim) / FREE_MATRIX * unit**2,
+            symmetric_of(features[dim:], dim, weights) * unit**2,
             deviation * unit,
-            deviation / FREE_MATRIX * unit**2,
+            deviation / weights[0] * unit**2,
             n,
             unit,
             released_base=released_base,

@@ -15,7 +15,7 @@ from riemdp._part import register
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
-from riemdp.statistics._feature_sums import mean_features, quotient_of
+from riemdp.statistics._feature_sums import mean_features, quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Question, Rewritten
 from riemdp.statistics._records import record_coordinates
@@ -83,13 +83,13 @@ class _Shortened(Question):
         inside = ball.project(points) if seen is ball else record_coordinates(ball, points)
         found = np.ascontiguousarray(seen_from(seen.manifold, self.place.point, inside))
         vectors = clip_norm(found, self.place.unit) / self.place.unit
-        return self.statistic.integers(ball.manifold.dim, given.with_points(vectors))
+        return self.statistic.rows(ball, given.with_points(vectors))
 
     def guarded(self, ball: Ball, rows: Partial) -> Any:
         return self.statistic.guarded(ball, rows)
 
     def added(self, ball: Ball, rows: Partial) -> Partial:
-        return self.statistic.total(ball.manifold.dim, rows)
+        return self.statistic.added(ball, rows)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         return first + second
@@ -180,27 +180,28 @@ class Recentred(Around, StepsToMeans):
     def answers(self, ball: Ball) -> Ball:
         """Features of the second round times r; see :meth:`Statistic.answers`."""
         dim = ball.manifold.dim
-        longest = max(
-            self.statistic.feature_length(dim),
-            0.5 * self.statistic.feature_sensitivity(dim) * JOINT_REACH,
-        )
+        shape = self.statistic.shape(dim)
+        longest = max(root_up(shape.norm), 0.5 * root_up(shape.move) * JOINT_REACH)
         return vector_ball(self._size(dim), longest * ball.reach)
 
     def _size(self, dim: int) -> int:
-        return max(dim + 1, self.statistic.size(dim))
+        return max(dim + 1, self.statistic.shape(dim).size)
+
+    def _move(self, dim: int) -> float:
+        return root_up(self.statistic.shape(dim).move)
 
     def answer_norm(self, dim: int, step: int) -> float:
         """See :meth:`NoisySteps.answer_norm`; in the second round that of the features."""
-        return super().answer_norm(dim, 0) if step == 0 else self.statistic.feature_norm(dim)
+        return super().answer_norm(dim, 0) if step == 0 else root_up(self.statistic.shape(dim).norm)
 
     def answer_move(self, dim: int, step: int) -> float:
         """See :meth:`NoisySteps.answer_move`; in the second round that of the features."""
-        return 2.0 if step == 0 else self.statistic.feature_sensitivity(dim)
+        return 2.0 if step == 0 else self._move(dim)
 
     def answer_factor(self, dim: int, step: int) -> Fraction:
         """See :meth:`NoisySteps.answer_factor`; the first moves as far as the second."""
         weight = super().answer_factor(dim, step)
-        return weight if step else weight * Fraction(self.statistic.feature_sensitivity(dim)) / 2
+        return weight if step else weight * Fraction(self._move(dim)) / 2
 
     def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
         """See :meth:`Sums.with_count`."""
@@ -235,8 +236,7 @@ class Recentred(Around, StepsToMeans):
                 f"the {inner.name} is no sum of normal coordinates in units of the radius, as the "
                 "second round needs it; release it without a first round"
             )
-        move = Fraction(inner.feature_sensitivity(ball.manifold.dim))
-        return quotient_of(move * Fraction(ball.reach), n)
+        return quotient_of(Fraction(self._move(ball.manifold.dim)) * Fraction(ball.reach), n)
 
     def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
         """Return that of the inner statistic; see :meth:`Statistic.replace_point`.
@@ -260,7 +260,7 @@ class Recentred(Around, StepsToMeans):
         if step == 0:
             dim = ball.manifold.dim
             # as it would be had the move of the features been 2
-            scale = 0.5 * self.statistic.feature_sensitivity(dim)
+            scale = 0.5 * self._move(dim)
             # of the mean length of noise, the part of so many coordinates
             part = math.sqrt((dim + 0.5) / (self._size(dim) - 0.5)) / scale
             first = noisy[: dim + 1] / scale
@@ -302,7 +302,7 @@ class Recentred(Around, StepsToMeans):
         """Return where records were seen from, their features, and the noise of one."""
         dim, scale = ball.manifold.dim, self.answer_weight(1) * ball.reach
         view = View(ball, steps_ball(ball).point(value[:dim]), float(value[dim]))
-        noisy = value[dim + 1 :][: self.statistic.size(dim)]
+        noisy = value[dim + 1 :][: self.statistic.shape(dim).size]
         return view, noisy / ball.reach, deviation / scale
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -13,25 +12,20 @@ from riemdp._checks import real, real_array
 from riemdp._combinations import LABELS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import register
+from riemdp.kernel import Line, Vector
 from riemdp.manifolds import clip_norm
-from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
     from riemdp.statistics._statistic import Metric, Statistic
 
-#: Weights of the covariate and of its square, beside ``(v, s v)`` with ``|s| <= 1``: at most 1 and
-#: the root of 2, and they cost no noise.
-_MEAN, _SQUARE = 1.0, 1.41421356
-#: Bound of how far these features move: the root of 8.
-_MOVE = math.nextafter(math.sqrt(8.0), math.inf)
 #: The variance of a covariate that lies in [-1, 1] is taken to be at least so many standard
 #: deviations of its noise; where that is not known, at least the second number.
 _DEVIATIONS, _FLOOR = 2.0, 0.01
@@ -41,8 +35,6 @@ _FARTHEST = 1e140
 _NARROW = 1e-6
 #: Documents list a public design, so that there is an end to it.
 _LONGEST = 100_000
-#: Public rows of a design are shortened by as much, so that none is longer than 1 when computed.
-_WITHIN = 1.0 - 2.0**-40
 
 
 @final
@@ -144,24 +136,25 @@ class TangentRegression(SumStatistic):
         with np.errstate(over="ignore"):
             return np.clip((covariates - self._middle) / half, -1.0, 1.0)
 
-    def size(self, dim: int) -> int:
-        """See :meth:`SumStatistic.size`."""
-        return 2 * dim + (0 if self.design else 2)
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """``(v, s v, s, sqrt(2) s^2)``, s the scaled covariate; see :meth:`SumStatistic.features`.
+    def shape(self, dim: int) -> Vector | Line:
+        """``(v, s v, s, sqrt(2) s^2)``, s the scaled covariate; see :meth:`FeatureSum.shape`.
 
         With a public design ``g (x) v``, g the row of the record, at most 1 long.
         """
-        scaled = self._scaled(np.asarray(records.covariates, dtype=np.float64))[:, None]
+        return Vector(2 * dim) if self.design else Line(dim)
+
+    def beside(self, records: Records) -> FloatArray:
+        """Scaled covariates; see :meth:`FeatureSum.beside`."""
+        return self._scaled(np.asarray(records.covariates, dtype=np.float64))
+
+    def rows(self, ball: Ball, records: Any) -> NDArray[np.int64]:
+        """Multiply by rows of a public design; see :meth:`Question.rows`."""
         if self.design:
-            rows = self._rows(scaled)
-            found = [rows[:, :1] * vectors, rows[:, 1:] * vectors]
-        else:
-            whole = self.whole(vectors.shape[-1])  # these do not shrink with the vector
-            gram = [(_MEAN * whole) * scaled, (_SQUARE * whole) * np.square(scaled)]
-            found = [vectors, scaled * vectors, *gram]
-        return np.concatenate(found, axis=-1)
+            vectors = clip_norm(np.asarray(records.points), 1.0)
+            first, second = np.hsplit(self._rows(self.beside(records)[:, None]), 2)
+            both = np.concatenate([first * vectors, second * vectors], axis=-1)
+            records = records.with_points(both)
+        return super().rows(ball, records)
 
     def _basis(self) -> tuple[float, float, float, float]:
         """Mean and standard deviation of the scaled design, and how its rows are scaled.
@@ -173,27 +166,13 @@ class TangentRegression(SumStatistic):
         scaled = self._scaled(np.array(self.design))
         mean, spread = float(np.mean(scaled)), float(np.std(scaled))
         farthest = float(np.max(np.abs(scaled - mean))) / spread
-        return mean, spread, 1.0 / math.sqrt(farthest), math.sqrt(1.0 + farthest) / _WITHIN
+        return mean, spread, 1.0 / math.sqrt(farthest), math.sqrt(1.0 + farthest)
 
     def _rows(self, scaled: FloatArray) -> FloatArray:
         """Rows of the design, divided by the longest of them; shape (m, 2)."""
         mean, spread, factor, longest = self._basis()
         second = factor * ((scaled - mean) / spread)
-        return clip_norm(np.concatenate([np.ones_like(scaled), second], axis=-1) / longest, _WITHIN)
-
-    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
-        """``2 sqrt(2)``, 2 with a public design; see :meth:`SumStatistic.feature_sensitivity`."""
-        return 2.0 if self.design else _MOVE
-
-    def feature_length(self, dim: int) -> float:  # noqa: ARG002
-        """At least ``sqrt(5)``, and 1; see :meth:`SumStatistic.feature_length`."""
-        return 1.0 if self.design else 2.25
-
-    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 2 plus the squared weights; see :meth:`SumStatistic.feature_norm`."""
-        if self.design:
-            return 1.0
-        return root_up(2 + Fraction(_MEAN) ** 2 + Fraction(_SQUARE) ** 2)
+        return clip_norm(np.concatenate([np.ones_like(scaled), second], axis=-1) / longest, 1.0)
 
     def counted(self, ball: Ball) -> Statistic:
         """Return the sums and a count; see :meth:`Statistic.counted`.
@@ -310,8 +289,7 @@ class TangentRegression(SumStatistic):
         self, lines: FloatArray, rest: FloatArray, deviation: float
     ) -> tuple[float, float, FloatArray, FloatArray]:
         """Return the same, with a Gram matrix that is noisy too."""
-        whole = self.whole(lines.shape[-1])
-        weights = whole * np.array([_MEAN, _SQUARE])
+        weights = np.array([1.0, Line(lines.shape[-1]).weight])
         mean, square = np.clip(rest / weights, [-1.0, 0.0], 1.0).tolist()
         first, second = 1.0 / np.square(weights)
         # of the noise of the difference, to first order

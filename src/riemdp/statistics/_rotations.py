@@ -10,10 +10,11 @@ import numpy as np
 from riemdp._checks import real_entries
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.manifolds import Rotations, unvecd
+from riemdp.kernel import Products
+from riemdp.manifolds import Rotations
 from riemdp.statistics._axes import leading_axis
-from riemdp.statistics._half_vectors import half_vectors
-from riemdp.statistics._unit_vectors import ScatterSum
+from riemdp.statistics._feature_sums import symmetric_of
+from riemdp.statistics._unit_vectors import UnitVectorSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
 
 
 @final
 @register
 @dataclass(frozen=True)
-class MeanRotation(ScatterSum):
+class MeanRotation(UnitVectorSum):
     r"""Mean of ``q q^T`` over unit quaternions q, whose leading eigenvector is the mean rotation.
 
     q and -q are the same rotation and have the same ``q q^T``. The mean rotation R is that with the
@@ -63,13 +63,9 @@ class MeanRotation(ScatterSum):
             )
         return dim
 
-    def size(self, dim: int) -> int:
-        """See :meth:`SumStatistic.size`."""
-        return dim * (dim + 1) // 2
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
-        """``q q^T``; see :meth:`SumStatistic.features`."""
-        return half_vectors(vectors, 1.0)
+    def shape(self, dim: int) -> Products:
+        """``q q^T``; see :meth:`FeatureSum.shape`."""
+        return Products(dim)
 
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return the mean rotation; see :meth:`SumStatistic.parts`.
@@ -84,7 +80,8 @@ class MeanRotation(ScatterSum):
         """
         from scipy.spatial.transform import Rotation
 
-        scatter = unvecd(features, self.dim(view.ball))
+        dim = self.dim(view.ball)
+        scatter = symmetric_of(features, dim, self.shape(dim).weights)
         found = leading_axis(scatter, len(features), deviation)
         return {
             "rotation": np.array(Rotation.from_quat(np.array(found.vector)).as_matrix()),

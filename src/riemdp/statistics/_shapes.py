@@ -9,7 +9,9 @@ import numpy as np
 
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
+from riemdp.kernel import Products
 from riemdp.manifolds import (
+    above_diagonal,
     checked_preshape,
     complex_landmarks,
     landmark_pairs,
@@ -17,8 +19,7 @@ from riemdp.manifolds import (
     raise_first,
 )
 from riemdp.statistics._axes import leading_axis
-from riemdp.statistics._half_vectors import hermitian_half_vectors, hermitian_of
-from riemdp.statistics._unit_vectors import ScatterSum
+from riemdp.statistics._unit_vectors import UnitVectorSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
 
     ComplexArray = NDArray[np.complex128]
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True)
-class ProcrustesMean(ScatterSum):
+class ProcrustesMean(UnitVectorSum):
     r"""Mean of ``z z*`` over preshapes z, whose leading eigenvector is the full Procrustes mean.
 
     k landmarks in the plane are a vector of complex numbers: centred, of norm 1, and in an
@@ -77,13 +77,9 @@ class ProcrustesMean(ScatterSum):
             )
         return dim
 
-    def size(self, dim: int) -> int:
-        """See :meth:`SumStatistic.size`."""
-        return (dim // 2) ** 2
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
-        """Return ``z z*`` as vectors of the same norm; see :meth:`SumStatistic.features`."""
-        return hermitian_half_vectors(vectors)
+    def shape(self, dim: int) -> Products:
+        """Return ``z z*`` as vectors of the same norm; see :meth:`FeatureSum.shape`."""
+        return Products(dim, hermitian=True)
 
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return the mean shape; see :meth:`SumStatistic.parts`.
@@ -98,7 +94,8 @@ class ProcrustesMean(ScatterSum):
         1), and ``scatter_sd``, the standard deviation of an entry of the diagonal (of real and
         imaginary parts of the others that over root 2).
         """
-        scatter = hermitian_of(features, self.dim(view.ball) // 2)
+        dim = self.dim(view.ball)
+        scatter = hermitian_of(features, dim // 2, self.shape(dim).weights[1])
         found = leading_axis(scatter, len(features), deviation)
         return {"shape": landmarks(found.vector), **found.parts("shape", scatter, deviation)}
 
@@ -131,6 +128,20 @@ def preshapes(configurations: ArrayLike) -> FloatArray:
     missing = np.asarray(~np.isfinite(pairs).all(axis=(1, 2)))
     raise_first(missing, "has landmarks that are NaN or infinite")
     return checked_preshape(pairs)
+
+
+def hermitian_of(products: FloatArray, dim: int, weight: float) -> ComplexArray:
+    """Return matrices ``(..., d, d)`` of their diagonals and ``weight`` times what is above them.
+
+    Real parts of the latter come before imaginary parts.
+    """
+    found = np.zeros((*products.shape[:-1], dim, dim), dtype=np.complex128)
+    real, imaginary = np.split(products[..., dim:] / weight, 2, axis=-1)
+    rows, columns = above_diagonal(dim)
+    found[..., rows, columns] = real + 1j * imaginary
+    found += np.swapaxes(found, -1, -2).conj()
+    found[..., np.arange(dim), np.arange(dim)] = products[..., :dim]
+    return found
 
 
 def landmarks(preshape: ComplexArray) -> ComplexArray:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._errors import UnsupportedError
 from riemdp.statistics._counted import Sums
-from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
+from riemdp.statistics._feature_sums import FeatureSum, mean_features, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._seen import View, vector_ball, view_from_centre
 
@@ -30,8 +30,9 @@ _MOST = 2**22
 class SumStatistic(FeatureSum, Sums):
     r"""Mean over the records of a vector that is bounded, and a function of the record alone.
 
-    A subclass says which features these are, and how far they move at most when a record is
-    replaced: :meth:`feature_sensitivity`. Coordinates of the answer are features times r.
+    A subclass says which features these are: :meth:`shape`, one of ``riemdp.kernel``, which
+    knows how far they move at most when a record is replaced. Coordinates of the answer are
+    features times r.
 
     Noise is drawn about all features together, and is equally large in each of them. What they
     stand for is computed of the draw: :meth:`parts`.
@@ -49,77 +50,31 @@ class SumStatistic(FeatureSum, Sums):
     Examples
     --------
     >>> from riemdp.statistics import Moments
-    >>> Moments().size(2), Moments().recentres  # features in two dimensions: a mean, a mean square
-    (3, True)
+    >>> shape = Moments().shape(2)  # in two dimensions: a mean, a mean square
+    >>> shape.size, shape.move, Moments().recentres  # squared
+    (3, Fraction(4, 1), True)
     """
 
     projects: ClassVar[bool] = False
     recentres: ClassVar[bool] = True
     in_parts: ClassVar[bool] = True
 
-    @abstractmethod
-    def feature_sensitivity(self, dim: int) -> float:
-        """Return how far features move at most when a record is replaced by another one.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        float
-            Rounded up; at least 1/2, and half of :meth:`feature_length`, or releases are refused.
-        """
-
-    @abstractmethod
-    def feature_length(self, dim: int) -> float:
-        """Return the largest norm of the features of a record.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        float
-            Rounded up, at most 4.
-        """
-
-    def feature_norm(self, dim: int) -> float:
-        """Return the same, attained: how far the sum moves when a record is added or removed.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        float
-            Rounded up; at least 1/4, and a quarter of :meth:`feature_length`, which it is by
-            default.
-        """
-        return self.feature_length(dim)
-
-    def square(self, dim: int) -> Fraction:
-        """See :meth:`FeatureSum.square`: that of :meth:`feature_norm`."""
-        return Fraction(self.feature_norm(dim)) ** 2
-
     def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
         """See :meth:`Sums.answer_norm`."""
-        return self.feature_norm(dim)
+        return root_up(self.shape(dim).norm)
 
     def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
         """See :meth:`Sums.answer_move`."""
-        return self.feature_sensitivity(dim)
+        return root_up(self.shape(dim).move)
 
     def farthest(self, ball: Ball) -> float:
         """Return that of features; see :meth:`Sums.farthest`."""
-        return self.feature_norm(self.dim(ball))
+        return self.answer_norm(self.dim(ball), 0)
 
     def count_weight(self, ball: Ball) -> float:
         """For features at the boundary, not a mean alone; see :meth:`Sums.count_weight`."""
         dim = self.dim(ball)
-        return self.feature_norm(dim) * math.pow(self.size(dim), -0.25)
+        return self.answer_norm(dim, 0) * math.pow(self.shape(dim).size, -0.25)
 
     @abstractmethod
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
@@ -129,7 +84,7 @@ class SumStatistic(FeatureSum, Sums):
         ----------
         view : View
             Where records were seen from, and which length stands for 1.
-        features : ndarray, shape (size,)
+        features : ndarray
             With their noise.
         deviation : float
             Standard deviation of the noise of each feature; NaN where it is not known.
@@ -192,13 +147,13 @@ class SumStatistic(FeatureSum, Sums):
     def answers(self, ball: Ball) -> Ball:
         """Features times r; see :meth:`Statistic.answers`."""
         dim = self.dim(ball)
-        size = self.size(dim)
-        if size > _MOST:
+        shape = self.shape(dim)
+        if shape.size > _MOST:
             raise UnsupportedError(
-                f"the {self.name} has {size} features in {dim} dimensions, and at most {_MOST} are "
-                'released together; ask for less, such as second="scalar"'
+                f"the {self.name} has {shape.size} features in {dim} dimensions, and at most "
+                f'{_MOST} are released together; ask for less, such as second="scalar"'
             )
-        return vector_ball(size, self.feature_length(dim) * self.unit(ball))
+        return vector_ball(shape.size, root_up(shape.norm * Fraction(self.unit(ball)) ** 2))
 
     def range(self, ball: Ball) -> Ball:
         """Return the ball of answers; see :meth:`Statistic.range`."""
@@ -213,14 +168,8 @@ class SumStatistic(FeatureSum, Sums):
         return self._move_of_one(ball, n)
 
     def _move_of_one(self, ball: Ball, n: int) -> float:
-        dim = self.dim(ball)
-        move = Fraction(self.feature_sensitivity(dim))
-        if move < Fraction(1, 2) or Fraction(self.feature_length(dim)) > min(2 * move, Fraction(4)):
-            raise InvalidParameterError(
-                f"features of the {self.name} must move by at least 1/2, and be no longer than 4 "
-                "and than twice that: what rounding takes is proved for these; scale them"
-            )
-        return quotient_of(move * Fraction(self.unit(ball)), n)
+        move = self.shape(self.dim(ball)).move
+        return root_up(move * (Fraction(self.unit(ball)) / n) ** 2)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers; see :meth:`Question.finish`."""

@@ -12,9 +12,6 @@ from riemdp.statistics._sums import SumStatistic
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
 
-#: At least the root of 2: how far ``x x^T`` moves between two unit vectors at right angles.
-ROOT_TWO = 1.4142135623730951
-
 
 @dataclass(frozen=True)
 class UnitVectorSum(SumStatistic):
@@ -45,16 +42,3 @@ class UnitVectorSum(SumStatistic):
             inside = points if ball.is_whole else ball.project(points)
             found = np.ascontiguousarray(ball.manifold.unit_vectors(inside))
         return np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, 0.0)
-
-
-@dataclass(frozen=True)
-class ScatterSum(UnitVectorSum):
-    """The matrix ``x x^T`` of each, or what has its norm and moves as far."""
-
-    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 2; see :meth:`SumStatistic.feature_sensitivity`."""
-        return ROOT_TWO
-
-    def feature_length(self, dim: int) -> float:  # noqa: ARG002
-        """1; see :meth:`SumStatistic.feature_length`."""
-        return 1.0

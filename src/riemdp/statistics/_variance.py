@@ -12,6 +12,7 @@ import numpy as np
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
+from riemdp.kernel import UNIT, Moment
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._counted import Sums
 from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import FloatArray
-    from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._statistic import Metric
 
@@ -188,27 +188,21 @@ class DirectVariance(FeatureSum):
     name: ClassVar[str] = "direct-variance"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
 
-    def size(self, dim: int) -> int:
-        """See :meth:`FeatureSum.size`."""
-        return dim + 1
-
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
-        """``(v, |v|^2)``; see :meth:`FeatureSum.features`."""
-        squares = np.square(vectors).sum(axis=-1, keepdims=True)
-        return np.concatenate([vectors, squares], axis=-1)
-
-    def square(self, dim: int) -> Fraction:  # noqa: ARG002
-        """``1 + 1``; see :meth:`FeatureSum.square`."""
-        return Fraction(2)
+    def shape(self, dim: int) -> Moment:
+        """``(v, |v|^2)``; see :meth:`FeatureSum.shape`."""
+        return Moment(dim, scalar=1 << 10)
 
     def range(self, ball: Ball) -> Ball:
         """Numbers from 0 to the squared radius; see :meth:`Statistic.answers`."""
         return variances(ball)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
-        """``min(r^2, 4 r^2 (n - 1) / n^2)``; see :meth:`Statistic.replace_one`."""
-        square = Fraction(ball.reach) ** 2
-        return quotient_of(min(square, 4 * square * Fraction(max(n - 1, 1), n * n)), 1)
+        """``min(r^2, 4 r^2 (n - 1) / n^2)``; see :meth:`Statistic.replace_one`.
+
+        A square is rounded down, by less than one step: its mean moves by a step over n more.
+        """
+        move = Fraction(4 * max(n - 1, 1), n * n) + Fraction(1, n * UNIT)
+        return quotient_of(min(Fraction(1), move) * Fraction(ball.reach) ** 2, 1)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Second moment less the squared mean; see :meth:`Question.finish`."""

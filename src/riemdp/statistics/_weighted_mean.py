@@ -11,8 +11,9 @@ import numpy as np
 
 from riemdp._errors import NotOnManifoldError
 from riemdp._part import register
+from riemdp.kernel import UNIT, Weighted
 from riemdp.statistics._counted import MOST_RECORDS, checked_weight
-from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+from riemdp.statistics._feature_sums import FeatureSum, root_up, steps_of, total_features
 from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
@@ -85,28 +86,22 @@ class WeightedMean(FeatureSum):
     def __post_init__(self) -> None:
         object.__setattr__(self, "weight", checked_weight(self.weight, free=False))
 
-    def size(self, dim: int) -> int:
-        """See :meth:`FeatureSum.size`."""
-        return dim + 1
+    def shape(self, dim: int) -> Weighted:
+        """``(w v, weight w)``; see :meth:`FeatureSum.shape`."""
+        return Weighted(dim, steps_of(self.weight))
 
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """``(w v, weight w)``; see :meth:`FeatureSum.features`."""
-        column = np.asarray(records.weights)[:, None]
-        last = column * (self.weight * self.whole(vectors.shape[-1]))
-        return np.concatenate([column * vectors, last], axis=-1)
-
-    def square(self, dim: int) -> Fraction:  # noqa: ARG002
-        """``1 + weight^2``; see :meth:`FeatureSum.square`."""
-        return 1 + Fraction(self.weight) ** 2
+    def beside(self, records: Records) -> FloatArray:
+        """Weights; see :meth:`FeatureSum.beside`."""
+        return np.asarray(records.weights, dtype=np.float64)
 
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
         reach = MOST_RECORDS * (1.0 + self.weight) * ball.reach
-        return vector_ball(self.size(self.dim(ball)), reach)
+        return vector_ball(self.dim(ball) + 1, reach)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """``r sqrt(1 + weight^2)``; see :meth:`Statistic.add_remove`."""
-        return root_up(Fraction(ball.reach) ** 2 * self.square(self.dim(ball)))
+        return root_up(Fraction(ball.reach) ** 2 * self.shape(self.dim(ball)).norm)
 
     def noise_in_value(self, ball: Ball) -> float:
         """Of the sum, and of the weights at the boundary; see :meth:`Statistic.noise_in_value`."""
@@ -119,11 +114,11 @@ class WeightedMean(FeatureSum):
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """``r max(2, sqrt(1 + weight^2))``, for any n; see :meth:`Statistic.replace_one`."""
-        return root_up(Fraction(ball.reach) ** 2 * max(Fraction(4), 1 + Fraction(self.weight) ** 2))
+        return root_up(Fraction(ball.reach) ** 2 * self.shape(self.dim(ball)).move)
 
     def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """``2 r``, where weights are public; see :meth:`Statistic.replace_point`."""
-        return 2.0 * ball.reach
+        return root_up(Fraction(ball.reach) ** 2 * Weighted(self.dim(ball), 0).move)
 
     def counted(self, ball: Ball) -> Statistic:
         """Return the same with the weight that suits it; see :meth:`Statistic.counted`."""
@@ -131,8 +126,7 @@ class WeightedMean(FeatureSum):
 
     def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
         """W; see :meth:`Statistic.released_total`."""
-        dim = self.dim(ball)
-        return float(answers[0][dim]) / (on_grid(self.weight * self.whole(dim)) * ball.reach)
+        return float(answers[0][-1]) / (steps_of(self.weight) / UNIT * ball.reach)
 
     def move(
         self,

@@ -246,16 +246,16 @@ def _neighbours(ball: Ball, n: int) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 def features_are_as_short_as_is_stated(statistic: Any, ball: Ball) -> None:
     """Check that the features of every record count: longer ones do not."""
-    if not hasattr(statistic, "longest"):  # no sum of features
+    if not hasattr(statistic, "shape"):  # no sum of features
         return
-    dim = statistic.dim(ball)
+    shape = statistic.shape(statistic.dim(ball))
     for wide in (ball, _twice(ball)):
         given = _given(statistic, _records(wide, _SIZES[-1]))
         rows = statistic.rows(ball, statistic.prepare(ball, given))
         require(
-            within(rows, statistic.longest(dim)).all(),
-            f"features are no longer than feature_norm, {float(statistic.square(dim)) ** 0.5:.6g}; "
-            "a record with longer ones counts as none",
+            within(rows, shape.longest).all(),
+            f"features are no longer than those of their shape, {float(shape.norm) ** 0.5:.6g}; a "
+            "record with longer ones counts as none",
         )
 
 
