@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from riemdp._errors import InvalidParameterError
 from riemdp.kernel import (
     UNIT,
     Classes,
@@ -221,7 +222,9 @@ def test_weights_are_the_largest_under_their_limits():
 
 def test_weights_that_are_too_large_are_found(monkeypatch):
     """Controls: a search with weights a little over each limit goes over what is stated."""
-    shape = Moment(2, scalar=_shapes._FREE + 40)
+    with monkeypatch.context() as patch:
+        patch.setattr(_shapes, "_check", lambda *_: None)
+        shape = Moment(2, scalar=_shapes._FREE + 40)
     u = (1.0 - (1.0 - 2.0 / (shape.scalar / 1024.0) ** 2) ** 0.5) / 2.0
     rows = shape.rows(np.array([[1.0, 0.0], [-u, 0.0]]))
     assert farthest(rows.astype(object).tolist()) > shape.move * UNIT**2
@@ -407,3 +410,17 @@ def test_a_count_is_beside_what_counts_as_none():
     assert shape.fallback == (0, 0, 0, 0, 0, 0, 5)
     assert shape.move == Classes(2, 2).move
     assert shape.counted(np.zeros((2, 6), dtype=np.int64))[:, -1].tolist() == [5, 5]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda value: Moment(2, scalar=value),
+        lambda value: Weighted(2, value),
+        lambda value: Counted(Vector(2), value),
+    ],
+)
+@pytest.mark.parametrize("value", [-1, 2**42 + 1, 1.0, True])
+def test_numbers_that_no_bound_is_proved_for_are_refused(make, value):
+    with pytest.raises(InvalidParameterError, match="must be an integer from 0 to"):
+        make(value)
