@@ -463,9 +463,34 @@ def _compare(documents: dict[str, Any], refused: dict[str, str], stored: dict[st
         wrong += bool(found)
         for line in found[:3]:
             print(f"{name}{line}" if line.startswith(".") else f"{name}: {line}")
+    _print_laws(documents, stored["documents"])
     new = len(set(documents) - set(stored["documents"]))
     print(f"{wrong} differ, {new} are new; {'same bits' if bits else 'same law'} was asked for")
     return 1 if wrong or new else 0
+
+
+def _print_laws(documents: dict[str, Any], stored: dict[str, Any]) -> None:
+    """Print how the noise of releases with other integers differs, in the worst case of a kind.
+
+    ``sigma/sensitivity`` is what a record is hidden in, and has no unit.
+    """
+    worst: dict[str, list[float]] = {}
+    for name, old in stored.items():
+        new = documents.get(name)
+        if new is None or new.get("rounded") == old.get("rounded") or "sensitivity" not in old:
+            continue
+        ratios = (
+            [each["mechanism"]["sigma"] / each["sensitivity"] for each in (new, old)],
+            [each["expected_distance"] or 1.0 for each in (new, old)],
+        )
+        found = [abs(one / other - 1.0) for one, other in ratios]
+        known = worst.setdefault(name.split("/")[0], [0.0, 0.0, 0.0])
+        worst[name.split("/")[0]] = [known[0] + 1, *map(max, known[1:], found)]
+    for kind, (number, ratio, expected) in worst.items():
+        print(
+            f"{kind}: {number:.0f} have other integers; sigma/sensitivity differs by {ratio:.1e} "
+            f"at most, expected_distance by {expected:.1e}"
+        )
 
 
 if __name__ == "__main__":

@@ -66,9 +66,9 @@ def test_the_theorems_have_a_table_for_each_paper(tmp_path, monkeypatch):
     assert not (tmp_path / "theorems.md").exists()
 
 
-def test_only_the_theorems_need_no_input(monkeypatch, capsys):
+def test_two_pages_need_input(monkeypatch, capsys):
     for arguments in (["theorems", "folder"], ["reproduction"]):
         monkeypatch.setattr("sys.argv", ["write_docs_pages.py", *arguments])
         with pytest.raises(SystemExit):
             pages.main()
-        assert "theorems takes none" in capsys.readouterr().err
+        assert "the other pages take none" in capsys.readouterr().err
