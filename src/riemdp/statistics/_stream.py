@@ -179,7 +179,11 @@ class Summarise:
         """Return points of what a part holds, each by itself where a record may be missing."""
         if self.sized:
             return np.asarray(read(points))
-        return np.concatenate([read(points[i : i + 1]) for i in range(len(points))])
+        # copies, since a reader may write the next point to the same memory
+        made = [np.array(read(points[i : i + 1])) for i in range(len(points))]
+        if any(len(point) != 1 for point in made):
+            raise InvalidParameterError("read must return one point for each that a part holds")
+        return np.concatenate(made)
 
 
 def job_of(key: bytes) -> bytes:
