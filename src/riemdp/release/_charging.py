@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._checks import shown
-from riemdp._discreet import silence
+from riemdp._discreet import FROM_OUTSIDE, silence
 from riemdp._errors import (
     DatasetMismatchError,
     InvalidParameterError,
@@ -142,9 +142,9 @@ def _failing_alike(
     try:
         with silence(), uncounted(True):  # where it ends would tell why
             return work()
-    except passes:
+    except (*passes, *FROM_OUTSIDE):
         raise
-    except (Exception, SystemExit) as error:  # an iterator of the caller's may end the process
+    except BaseException as error:  # an iterator of the caller's may end the process, or panic
         failure = error
     # Out of the handler: nothing that is raised, or printed by a log that fails, has this context.
     where = "" if anchor is None else f" (charge {anchor.seq} of {anchor.dataset!r})"

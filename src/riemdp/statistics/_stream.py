@@ -125,11 +125,6 @@ class Summarise:
             known = getattr(errors, type(error).__name__, None) is type(error)
             kind = type(error).__name__ if known else RiemdpError.__name__
             return Outcome(number, failure=(kind, str(error)))
-        except (KeyboardInterrupt, GeneratorExit):
-            raise  # from outside: nothing that a part has said
-        except BaseException as error:
-            text = f"it ended with {type(error).__name__}; what it said is withheld"
-            return Outcome(number, failure=(RiemdpError.__name__, text))
 
     def _found(self, number: int, part: Part) -> Outcome:
         with unlogged():
