@@ -12,7 +12,7 @@ import pytest
 import riemdp
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp.manifolds import Ball, Euclidean, Sphere
-from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, PureDP, RaoDP, product_up
+from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP, product_up
 from riemdp.release import private_mean, private_median, private_moments, private_statistic
 from riemdp.statistics import (
     ClassMoments,
@@ -265,6 +265,16 @@ def test_one_that_is_replaced_moves_every_answer_by_what_its_rows_do(name):
     assert release.sensitivity >= added
     if name in RATIOS:
         assert ratio == pytest.approx(RATIOS[name], abs=1e-4)
+
+
+def test_answers_that_have_no_shares_are_paid_for_together_in_groups_too():
+    budget = MeanCDP(0.5, 1.0)
+    one, several = (
+        mean(budget, method=method, mechanism="tangent-gaussian").group(3)
+        for method in ("one-shot", "refined")
+    )
+    assert several.mu == near(one.mu)
+    assert several.mu > 4.0 * budget.mu
 
 
 @pytest.mark.parametrize(
