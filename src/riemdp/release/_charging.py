@@ -127,11 +127,11 @@ def after_charge(
     anchor = charge()
     if accountant is None:
         return work(anchor)
-    return _failing_alike(lambda: work(anchor), anchor, (ReleaseFailedError, *but))
+    return _failing_alike(lambda: work(anchor), anchor, (ReleaseFailedError, *FROM_OUTSIDE, *but))
 
 
 def _failing_alike(
-    work: Callable[[], T], anchor: Anchor | None, passes: tuple[type[Exception], ...]
+    work: Callable[[], T], anchor: Anchor | None, passes: tuple[type[BaseException], ...]
 ) -> T:
     """Do what a charge has paid for; whatever goes wrong is one error that tells nothing.
 
@@ -142,7 +142,7 @@ def _failing_alike(
     try:
         with silence(), uncounted(True):  # where it ends would tell why
             return work()
-    except (*passes, *FROM_OUTSIDE):
+    except passes:
         raise
     except BaseException as error:  # an iterator of the caller's may end the process, or panic
         failure = error
