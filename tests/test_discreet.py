@@ -46,7 +46,14 @@ def test_warnings_do_not(compute):
     assert told(compute) == []
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyError, MemoryError, np.linalg.LinAlgError])
+class Panic(BaseException):
+    """As compiled code of other languages raises it."""
+
+
+ERRORS = [ValueError, KeyError, MemoryError, np.linalg.LinAlgError, SystemExit, Panic]
+
+
+@pytest.mark.parametrize("error", ERRORS)
 def test_an_error_is_replaced_without_a_trace(error):
     def compute():
         raise error(f"patient 7 has {SECRET}")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+#: What a computation is ended by, and does not raise.
+FROM_OUTSIDE = (KeyboardInterrupt, GeneratorExit)
+
 
 class _Shared:
     """A context of the whole process, in any number of threads.
@@ -127,9 +130,9 @@ def discreetly(name: str, compute: Callable[[], R]) -> R:
     try:
         with silence(), np.errstate(all="ignore"):
             return compute()
-    except RiemdpError:
+    except (RiemdpError, *FROM_OUTSIDE):
         raise
-    except (Exception, SystemExit) as error:  # whatever it is
+    except BaseException as error:  # whatever it is: compiled code may panic
         failure = type(error).__name__
     # Not in the handler: the error would go along as the context of this one.
     raise RiemdpError(

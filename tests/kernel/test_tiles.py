@@ -196,3 +196,16 @@ def test_rows_are_taken_and_joined_in_nested_tuples():
 )
 def test_a_tile_has_as_many_rows_as_stay_in_the_cache(shape, rows):
     assert rows_for(shape) == rows
+
+
+def test_a_function_may_write_every_row_to_the_same_memory():
+    memory = np.zeros((1, 2))
+
+    def function(points):
+        memory[:] = points
+        return memory if points[0, 0] < 3.0 else memory[:, :1]
+
+    points = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, 0.0]])
+    found, lost = in_tiles(function, [points], [np.zeros(2)], 1)
+    np.testing.assert_array_equal(found, [[1.0, 0.0], [2.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(lost, [False, False, True])

@@ -152,10 +152,15 @@ def test_a_document_whose_tolerance_rounding_may_have_exceeded_does_not_verify()
     assert not checks["sensitivity"].passed
 
 
-def test_an_iterator_that_ends_the_process_tells_nothing():
+class Panic(BaseException):
+    """As compiled code of other languages raises it."""
+
+
+@pytest.mark.parametrize("error", [SystemExit, Panic])
+def test_an_iterator_that_ends_the_process_tells_nothing(error):
     def parts():
         yield np.zeros((10, 2))
-        raise SystemExit("secret")
+        raise error("secret")
 
     account, ball = Accountant(GDP(5.0)), Ball(Euclidean(2), [0.0, 0.0], 1.0)
     with pytest.raises(ReleaseFailedError) as caught:

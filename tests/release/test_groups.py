@@ -12,8 +12,8 @@ import pytest
 import riemdp
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp.manifolds import Ball, Euclidean, Sphere
-from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, PureDP, RaoDP, product_up
-from riemdp.release import private_mean, private_median, private_moments
+from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP, product_up
+from riemdp.release import private_mean, private_median, private_moments, private_statistic
 from riemdp.statistics import (
     ClassMoments,
     Counted,
@@ -268,6 +268,16 @@ def test_one_that_is_replaced_moves_every_answer_by_what_its_rows_do(name):
         assert ratio == pytest.approx(RATIOS[name], abs=1e-4)
 
 
+def test_answers_that_have_no_shares_are_paid_for_together_in_groups_too():
+    budget = MeanCDP(0.5, 1.0)
+    one, several = (
+        mean(budget, method=method, mechanism="tangent-gaussian").group(3)
+        for method in ("one-shot", "refined")
+    )
+    assert several.mu == near(one.mu)
+    assert several.mu > 4.0 * budget.mu
+
+
 @pytest.mark.parametrize(
     ("budget", "power"),
     [
@@ -339,3 +349,13 @@ def test_a_sum_that_moves_by_how_many_records_there_are_is_not_taken_at_its_word
     assert release.replace_one().mu < 0.99
     monkeypatch.setattr(Counted, "replace_one", lambda self, ball, n, metric: ball.reach / n)
     assert release.replace_one().mu == near(1.0)
+
+
+def test_rounding_averaged_rows_is_paid_for_where_a_person_is_replaced():
+    records = Records(POINTS, labels=np.arange(40) % 2, users=USERS)
+    statistic = ClassMoments((0, 1), "scalar")
+    release = private_statistic(statistic, records, BALL, GDP(0.5))
+    moved = ReplaceUser().sensitivity(release.statistic, BALL, 1, "coordinates")
+    rows = release.statistic.replace_one(BALL, 1, "coordinates")
+    assert moved > rows * (1.0 + 2.0**-39)
+    assert release.replace_one().mu * release.mechanism.sigma >= moved

@@ -300,3 +300,46 @@ def test_records_come_with_what_each_question_takes():
     alone = Prepared(line, records)
     for labelled, expected in ((False, 7.0), (True, 111.0), (False, 7.0)):
         assert answer(Asking(labelled), line, alone, 0.0) == (expected,)
+
+
+class Reuses(Question):
+    """The sum of points, all of which are written to the same memory."""
+
+    clips = True
+
+    def __init__(self, where):
+        self.where, self.memory = where, np.zeros((1, 3))
+
+    def adds(self, ball):
+        return True
+
+    def kept(self, where, records):
+        if where != self.where:
+            return records
+        self.memory[:] = records
+        return self.memory
+
+    def prepare(self, ball, records):
+        return self.kept("prepare", records)
+
+    def rows(self, ball, records):
+        return self.kept("rows", records)
+
+    def finish(self, ball, partial, tol):
+        return partial.sum(axis=0)
+
+
+class Summarises(Reuses):
+    """The same without rows."""
+
+    def summarise(self, ball, records):
+        return self.kept("rows", records)
+
+
+@pytest.mark.parametrize("question", [Reuses("prepare"), Reuses("rows"), Summarises("rows")])
+def test_a_record_counts_once_where_all_are_written_to_the_same_memory(question):
+    points = spread(5, 0.2)
+    data = Prepared(BALL, points)
+    for _ in range(2):  # the second time of what was prepared
+        found = np.array(answer(question, BALL, data, 1e-9), dtype=float)
+        np.testing.assert_allclose(found, points.sum(axis=0))

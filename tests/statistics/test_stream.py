@@ -460,6 +460,23 @@ def test_points_are_made_of_what_is_read_row_by_row():
         assert read == streamed(np.split(unit_rows(3.0 * points), [10]), sizes=sizes)
 
 
+def test_a_reader_may_write_every_point_to_the_same_memory():
+    points, memory = np.asarray(records_of(TangentMean(), CAP).points), np.zeros((1, 3))
+
+    def read(rows):
+        memory[:] = rows
+        return memory
+
+    assert streamed(np.split(points, [10]), read=read) == streamed(np.split(points, [10]))
+
+
+@pytest.mark.parametrize("times", [0, 2])
+def test_a_reader_makes_one_point_of_each(times):
+    points = np.asarray(records_of(TangentMean(), CAP).points)
+    with pytest.raises(InvalidParameterError, match="one point for each"):
+        streamed(np.split(points, [10]), read=lambda rows: np.repeat(rows, times, axis=0))
+
+
 def unit_rows(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

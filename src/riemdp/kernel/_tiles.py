@@ -9,6 +9,7 @@ believed, tested by the laws, and of places at the start of each question: :func
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from typing import TYPE_CHECKING, Any
@@ -140,7 +141,7 @@ def public_row(
         return None
     tile, _ = next(tiles([each[:0] for each in arrays], fill, rows))
     try:
-        return function(*tile)
+        return copy.deepcopy(function(*tile))
     except Exception:
         return None
 
@@ -191,7 +192,7 @@ def computed(
         return function(*tile), lost
     except Exception:
         empty = tuple(_copied(each[:0], one, rows) for each, one in zip(tile, fill, strict=True))
-        public = function(*empty)
+        public = copy.deepcopy(function(*empty))
     alone = []
     for i in range(rows):
         row = slice(i, i + 1)
@@ -246,10 +247,13 @@ def _rows_are_alike(found: Any) -> bool:
 
 
 def taken(found: Any, rows: slice) -> Any:
-    """Return some rows of arrays, alone or in nested tuples."""
+    """Return a copy of some rows of arrays, alone or in nested tuples.
+
+    What made them may write what comes next to the same memory.
+    """
     if isinstance(found, tuple):
         return tuple(taken(part, rows) for part in found)
-    return found[rows]
+    return np.array(found[rows])
 
 
 def joined(parts: Sequence[Any]) -> Any:

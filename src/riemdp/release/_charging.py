@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._checks import shown
-from riemdp._discreet import silence
+from riemdp._discreet import FROM_OUTSIDE, silence
 from riemdp._errors import (
     DatasetMismatchError,
     InvalidParameterError,
@@ -127,11 +127,11 @@ def after_charge(
     anchor = charge()
     if accountant is None:
         return work(anchor)
-    return _failing_alike(lambda: work(anchor), anchor, (ReleaseFailedError, *but))
+    return _failing_alike(lambda: work(anchor), anchor, (ReleaseFailedError, *FROM_OUTSIDE, *but))
 
 
 def _failing_alike(
-    work: Callable[[], T], anchor: Anchor | None, passes: tuple[type[Exception], ...]
+    work: Callable[[], T], anchor: Anchor | None, passes: tuple[type[BaseException], ...]
 ) -> T:
     """Do what a charge has paid for; whatever goes wrong is one error that tells nothing.
 
@@ -144,7 +144,7 @@ def _failing_alike(
             return work()
     except passes:
         raise
-    except (Exception, SystemExit) as error:  # an iterator of the caller's may end the process
+    except BaseException as error:  # an iterator of the caller's may end the process, or panic
         failure = error
     # Out of the handler: nothing that is raised, or printed by a log that fails, has this context.
     where = "" if anchor is None else f" (charge {anchor.seq} of {anchor.dataset!r})"

@@ -50,7 +50,7 @@ def replacement_guarantee(release: Release) -> Budget:
     alone = statistic.add_remove(ball, metric)
     exact = 2.0 * alone  # one goes, another one comes
     if statistic.totals:  # each answer moves by its weight times this at most
-        at_once = {statistic.replace_one(ball, n, metric) for n in (_FEW, _MANY)}
+        at_once = {replacing.sensitivity(statistic, ball, n, metric) for n in (_FEW, _MANY)}
         exact = min(exact, *at_once) if len(at_once) == 1 else exact
     if "users" in replacing.takes:  # a person on a list may have had no record
         exact = max(exact, alone)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from riemdp._checks import count, positive
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedBudgetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,4 +44,10 @@ def ways(
     joint = kind.joint_weight(weights)
     if joint is not None:
         yield positive(joint, f"joint_weight of {kind.name}"), budget
-    yield max(weights), budget.split(steps)
+    try:
+        share = budget.split(steps)
+    except UnsupportedBudgetError:
+        if joint is None:
+            raise
+        return
+    yield max(weights), share

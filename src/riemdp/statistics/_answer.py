@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
 from abc import ABC, abstractmethod
@@ -142,7 +143,7 @@ class Prepared(Summaries):
         if form is None:
             form = question.prepare(self._ball, _as_given(question, tile))
         if place is not None and type(question).prepare is not Question.prepare:
-            self._forms[kind] = form
+            self._forms[kind] = copy.deepcopy(form)  # the memory may be written to again
         return question.rows(self._ball, form)
 
     def _arrays(self, question: Question) -> list[Any]:
@@ -174,7 +175,7 @@ class Prepared(Summaries):
 
         def summary(tile: Any) -> Partial:
             given = question.prepare(self._ball, _as_given(question, tile))
-            return question.summarise(self._ball, given)
+            return copy.deepcopy(question.summarise(self._ball, given))
 
         found = []
         for tile, number in tiles(arrays, fill, 1):

@@ -125,11 +125,6 @@ class Summarise:
             known = getattr(errors, type(error).__name__, None) is type(error)
             kind = type(error).__name__ if known else RiemdpError.__name__
             return Outcome(number, failure=(kind, str(error)))
-        except (KeyboardInterrupt, GeneratorExit):
-            raise  # from outside: nothing that a part has said
-        except BaseException as error:
-            text = f"it ended with {type(error).__name__}; what it said is withheld"
-            return Outcome(number, failure=(RiemdpError.__name__, text))
 
     def _found(self, number: int, part: Part) -> Outcome:
         with unlogged():
@@ -179,7 +174,11 @@ class Summarise:
         """Return points of what a part holds, each by itself where a record may be missing."""
         if self.sized:
             return np.asarray(read(points))
-        return np.concatenate([read(points[i : i + 1]) for i in range(len(points))])
+        # copies, since a reader may write the next point to the same memory
+        made = [np.array(read(points[i : i + 1])) for i in range(len(points))]
+        if any(len(point) != 1 for point in made):
+            raise InvalidParameterError("read must return one point for each that a part holds")
+        return np.concatenate(made)
 
 
 def job_of(key: bytes) -> bytes:
