@@ -254,7 +254,7 @@ PARTS = [
     statistics.ProcrustesMean(),
     statistics.Variance(),
     statistics.DirectVariance(),
-    statistics.WeightedMean(),
+    statistics.TangentMean().weighted(2),
     statistics.WeightedFrechetMean(0.1),
     statistics.WeightedTangentMean(0.1),
 ]

@@ -102,7 +102,7 @@ def test_everything_registered_has_an_example():
             for each in inside(part):
                 found[each.sort].add(each.name)
     assert {sort: set(registered(sort)) for sort in found} == found
-    assert len(cells) == 6107
+    assert len(cells) == 6611
 
 
 # Norms and moves.

@@ -41,6 +41,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "int": INTEGER,
     "float": SIZE,
     "str": TEXT,
+    "bool": FLAG,
     "FloatArray": {"$ref": "#/$defs/numbers"},
     "RaoDistance": {"enum": ["angle", "parametric"]},
 }

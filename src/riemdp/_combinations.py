@@ -98,12 +98,18 @@ PEOPLE_NEED_A_CENTRE = Combination(
     "a whole space has no centre about which the records of a person could be averaged",
     "choose a ball, or release what needs none, such as private_directional_summary",
 )
-AT_ONCE = Combination(
+WEIGHTS_ON_A_BALL = Combination(
     "weights, or `contribution=` over 1",
-    '`adapt=True`, `method="refined"`',
-    "a mean with weights, or of people who count for more records than one, is released at once, "
-    "on a public ball",
-    "leave out adapt, and method",
+    "`adapt=True`",
+    "a mean with weights, or of people who count for more records than one, is released on a "
+    "public ball",
+    "leave out adapt",
+)
+AT_ONCE = Combination(
+    "public `weights=`",
+    '`method="refined"`',
+    "a mean with public weights is released at once",
+    "leave out method, or let weights be private too, private_weights=True",
 )
 NO_WEIGHTS = Combination(
     "weights, or `contribution=` over 1",

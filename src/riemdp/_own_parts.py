@@ -75,7 +75,6 @@ OWN_PARTS = {
     "procrustes-mean": Place("statistic", "riemdp.statistics._shapes", "ProcrustesMean"),
     "variance": Place("statistic", "riemdp.statistics._variance", "Variance"),
     "direct-variance": Place("statistic", "riemdp.statistics._variance", "DirectVariance"),
-    "weighted-mean": Place("statistic", "riemdp.statistics._weighted_mean", "WeightedMean"),
     "weighted-frechet-mean": Place(
         "statistic", "riemdp.statistics._weighted_means", "WeightedFrechetMean"
     ),

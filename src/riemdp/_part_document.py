@@ -127,4 +127,6 @@ def _read(name: str, value: object) -> Any:
         return tuple(_read(name, entry) for entry in value)
     if isinstance(value, str):
         return math.inf if value == _INFINITE else value
+    if isinstance(value, bool):
+        return value
     return _document.number(value, name)

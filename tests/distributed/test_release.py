@@ -42,7 +42,6 @@ from riemdp.statistics import (
     TangentMean,
     TangentRegression,
     WeightedFrechetMean,
-    WeightedMean,
     largest_share,
 )
 
@@ -190,7 +189,7 @@ def test_private_values_are_with_the_records_and_are_not_sent(points, path):
         private_mean(path, BALL, BUDGET, client=client, **options)
     assert "Records(points, weights=...) that a function returns" in str(caught.value)
     for statistic, extras in (
-        (WeightedMean(), {"weights": weights}),
+        (TangentMean().weighted(BALL.manifold.dim), {"weights": weights}),
         (ClassMoments((0, 1)), {"labels": labels}),
         (TangentRegression(50.0, 100.0), {"covariates": ages}),
         (TangentMean(), {"ids": range(N)}),
@@ -210,7 +209,8 @@ def test_private_values_are_with_the_records_and_are_not_sent(points, path):
     # the way out
     parts = Chunks(cut(path, 20, opens=opens_weighed), N)
     options = {"client": client, "generator": seeded()}
-    found = private_statistic(WeightedMean(), parts, BALL, BUDGET, **options)
+    weighted = TangentMean().weighted(BALL.manifold.dim)
+    found = private_statistic(weighted, parts, BALL, BUDGET, **options)
     whole = riemdp.private_mean(
         points, BALL, BUDGET, weights=weights, private_weights=True, generator=seeded()
     )

@@ -18,14 +18,11 @@ from riemdp.kernel import (
     Moment,
     Products,
     Vector,
-    Weighted,
     _shapes,
 )
 
 #: Largest relative gap to a norm or move that is attained.
 SHARP = Fraction(1, 10**6)
-#: The root of 3, rounded down: beside it a weight costs nothing.
-ROOT_3 = math.isqrt(3 * UNIT**2)
 
 
 def shapes(dim):
@@ -38,9 +35,6 @@ def shapes(dim):
         *(Classes(dim, 2, second) for second in ("none", "scalar", "matrix")),
         Classes(dim, 2, "matrix", shares=False),
         Line(dim),
-        Weighted(dim, UNIT // 2),
-        Weighted(dim, ROOT_3),
-        Weighted(dim, 4 * UNIT),
         Counted(Moment(dim), 3 * UNIT),
         Counted(Line(dim), UNIT),
     ]
@@ -60,7 +54,7 @@ def beside_of(shape):
     inner = shape.inner if isinstance(shape, Counted) else shape
     if isinstance(inner, Classes):
         return [0, 1, -1]
-    return {Line: [1.0, -1.0, 0.3, 0.0], Weighted: [1.0, 0.7, 0.0]}.get(type(inner), [None])
+    return [1.0, -1.0, 0.3, 0.0] if isinstance(inner, Line) else [None]
 
 
 def vectors(dim, seed=0):
@@ -111,9 +105,6 @@ def test_no_row_is_longer_and_no_two_are_farther_apart(shape):
     assert norm >= shape.norm * UNIT**2 * (1 - SHARP)
     # in one dimension there are no right angles
     sharp = dim_of(shape) > 1 or not isinstance(shape, Products)
-    inner = shape.inner if isinstance(shape, Counted) else shape
-    if isinstance(inner, Weighted):
-        inner = sharp = None  # attained below or above the root of 3: see the next test
     assert move >= shape.move * UNIT**2 * (1 - SHARP) or not sharp
 
 
@@ -128,16 +119,6 @@ def test_moves_of_random_pairs_stay_below(shape):
     given = [None if choices[0] is None else np.array(choices)[pick] for pick in picks]
     gaps = (shape.rows(one, given[0]) - shape.rows(other, given[1])).astype(object)
     assert np.sum(gaps**2, axis=1).max() <= shape.move * UNIT**2
-
-
-@pytest.mark.parametrize("weight", [UNIT // 2, ROOT_3, 2 * UNIT, 4 * UNIT])
-def test_private_weights_move_as_far_as_is_stated(weight):
-    shape = Weighted(2, weight)
-    ends = np.array([[1.0, 0.0], [-1.0, 0.0]])
-    full, none = shape.rows(ends, np.ones(2)), shape.rows(ends, np.zeros(2))
-    assert not none.any()
-    found = max(farthest(full.astype(object).tolist()), *map(square, full.tolist()))
-    assert shape.move * UNIT**2 * (1 - SHARP) <= found <= shape.move * UNIT**2
 
 
 def at_right_angles(dim, count, near):
@@ -304,11 +285,6 @@ def test_shapes_are_computed_of_their_integers(dim):
         for r, s, square in zip(own, t, squares, strict=True)
     ]
     assert Line(dim).rows(given, numbers).tolist() == line
-    weighted = [
-        [*(truncated(max(s, 0) * x, UNIT) for x in r), truncated(max(s, 0) * 5 * UNIT // 2, UNIT)]
-        for r, s in zip(own, t, strict=True)
-    ]
-    assert Weighted(dim, 5 * UNIT // 2).rows(given, numbers).tolist() == weighted
     codes = rng.integers(-1, 2, size=20)
     found = Classes(dim, 2, "scalar").rows(given, codes).tolist()
     for row, code, each in zip(own, codes.tolist(), found, strict=True):
@@ -359,8 +335,6 @@ def test_what_is_beside_a_vector_is_checked_too():
     wild = np.array([np.nan, np.inf, 1.5, -1.5, 1e300, 1.0 + 2.0**-39])
     zero = np.zeros(6)
     assert Line(2).rows(one, wild).tolist() == Line(2).rows(one, zero).tolist()
-    wild = np.array([np.nan, np.inf, 1.5, -1.5, -1e-9, -1.0])
-    assert not Weighted(2, 3 * UNIT).rows(one, wild).any()
     codes = np.array([-1, 2, 7, -(2**63), 2**62, -2])
     for second in ("none", "matrix"):
         shape = Classes(2, 2, second)
@@ -416,7 +390,6 @@ def test_a_count_is_beside_what_counts_as_none():
     "make",
     [
         lambda value: Moment(2, scalar=value),
-        lambda value: Weighted(2, value),
         lambda value: Counted(Vector(2), value),
     ],
 )

@@ -62,7 +62,7 @@ from riemdp.statistics import (
     FrechetMean,
     ReplaceOne,
     ReplacePoint,
-    WeightedMean,
+    TangentMean,
 )
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 2.0)
@@ -279,7 +279,12 @@ def test_people_beside_a_search_or_weights_are_refused_before_the_charge(rows):
         )
     with pytest.raises(InvalidParameterError, match="what people weigh"):
         private_statistic(
-            WeightedMean(), records, PLANE, BUDGET, neighbours=AddRemoveUser(), accountant=account
+            TangentMean().weighted(2),
+            records,
+            PLANE,
+            BUDGET,
+            neighbours=AddRemoveUser(),
+            accountant=account,
         )
     assert account.spent is None
 

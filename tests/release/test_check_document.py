@@ -40,7 +40,6 @@ SEVERAL = {
     "huber-mean",
     "recentred",
     "variance",
-    "weighted-mean",
 }
 
 
@@ -200,10 +199,9 @@ NO_SUMS = [
     [],
     "moments",
     {"type": "frechet-mean"},
-    {"type": "weighted-mean", "weight": 1.0},
     {"type": "weighted-tangent-mean", "share": 1.0},
     {"type": "direct-variance"},
-    {"type": "counted", "statistic": {"type": "tangent-mean"}, "weight": 1.0},
+    {"type": "counted", "statistic": {"type": "tangent-mean"}, "weight": 1.0, "weighs": False},
     PUBLIC,
     DESIGN,
     {"type": "recentred", "statistic": PUBLIC, "share": 0.2, "alpha": 2.0},
@@ -219,14 +217,16 @@ COUNTED = [
 ]
 
 
+@pytest.mark.parametrize("weighs", [False, True])
 @pytest.mark.parametrize("inner", COUNTED, ids=lambda each: each.name)
-def test_forged_documents_of_a_private_number_fail(inner):
+def test_forged_documents_of_a_private_number_fail(inner, weighs):
     ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 0.8)
     rng = np.random.default_rng(3)
     points = ball.point(0.2 + 0.1 * rng.normal(size=(150, 2)))
-    records = statistics.Records(points, **inner.typical_extras(150, rng))
+    form = inner.weighted(2) if weighs else inner
+    records = statistics.Records(points, **form.typical_extras(150, rng))
     relation = {"neighbours": statistics.AddRemove()}
-    release = riemdp.private_statistic(inner, records, ball, riemdp.GDP(1.0), **relation)
+    release = riemdp.private_statistic(form, records, ball, riemdp.GDP(1.0), **relation)
     document = json.loads(release.to_json())
     assert failed(document) == []
     counted, integers = document["statistic"], document["rounded"]
@@ -242,8 +242,10 @@ def test_forged_documents_of_a_private_number_fail(inner):
         assert forged(statistic=other), other
         if free:  # nor where the weight is one that these need
             assert forged(statistic=other, weight=1.0), other
+    for wrong in (1, 0, None, "yes", [True]):
+        assert forged(weighs=wrong), wrong
     assert forged(more=1.0)
-    for lacking in ("statistic", "weight"):
+    for lacking in ("statistic", "weight", "weighs"):
         left = {key: value for key, value in counted.items() if key != lacking}
         assert failed({**document, "statistic": left})
     assert failed({**document, "statistic": counted["statistic"]})

@@ -194,6 +194,27 @@ def test_private_numbers_of_records():
 # What it guarantees
 
 
+@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
+def test_private_weights_are_what_sums_are_divided_by(adjacency):
+    """And not the number of records: sites of light records are as noisy as those of few."""
+    options = {"private_weights": True, "adjacency": adjacency}
+    sites = [
+        private_mean(points(PLANE, 4000, k, shift), PLANE, GDP(1.0), weights=weights, **options)
+        for k, (shift, weights) in enumerate(((0.8, np.full(4000, 0.1)), (-0.4, np.ones(4000))))
+    ]
+    deviations = [site._deviation() * site.statistic.noise_in_value(PLANE) for site in sites]
+    expected = [deviations[0] / 400.0, deviations[1] / 4000.0]
+    together = sum(each**-2 for each in expected) ** -0.5
+    for weights, found in (("noise", 1.0 / 101.0), ("sizes", 1.0 / 11.0)):
+        combined = combine(sites, weights=weights)
+        assert combined.weights[0] == pytest.approx(found, rel=0.15)
+        values = np.array([site.value for site in sites])
+        wanted = combined.weights @ values
+        np.testing.assert_allclose(combined.value, wanted, atol=0.01)
+        if weights == "noise":
+            assert combined.noise_sd == pytest.approx(together, rel=0.1)
+
+
 def site(budget, seed=0, ball=PLANE, **options):
     return private_mean(points(ball, seed=seed), ball, budget, **options)
 

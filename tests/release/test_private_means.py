@@ -29,7 +29,7 @@ from riemdp import (
     private_means,
 )
 from riemdp.release._run import Ready
-from riemdp.statistics import AddRemove, Groups, ReplaceOne, ReplaceUser
+from riemdp.statistics import AddRemove, Groups, RefinedMean, ReplaceOne, ReplaceUser
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 2.0)
 
@@ -241,8 +241,9 @@ def test_people_may_count_for_several_records():
     assert means["g0"].statistic == alone.statistic
     assert means["g0"].sigma == alone.sigma
     assert means["g0"].neighbours == ReplaceUser(contribution=2)
-    with pytest.raises(InvalidParameterError, match="leave out adapt, and method"):
-        private_means(data, PLANE, GDP(2.0), users=users, contribution=2, method="refined")
+    options = {"users": users, "people": people, "contribution": 2, "method": "refined"}
+    means = private_means(data, PLANE, GDP(2.0), **options)
+    assert means["g0"].statistic == RefinedMean().weighted(2)
     with pytest.raises(InvalidParameterError, match="users="):
         private_means(data, PLANE, GDP(2.0), contribution=2)
 

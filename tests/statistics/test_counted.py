@@ -1,15 +1,15 @@
-"""Sums over a private number of records: no record moves them farther than is said."""
+"""Sums over a private number of records, or with weights: none moves them farther than is said."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.optimize
 from scipy import stats
 
 from riemdp import (
@@ -18,6 +18,8 @@ from riemdp import (
     Euclidean,
     Hyperbolic,
     InvalidParameterError,
+    NotOnManifoldError,
+    PureDP,
     Release,
     SPDAffineInvariant,
     SPDLogEuclidean,
@@ -48,11 +50,13 @@ from riemdp.statistics import (
     Recentred,
     Records,
     RefinedMean,
+    ReplaceOne,
+    ReplacePoint,
+    ReplaceUser,
     SumStatistic,
     TangentMean,
     TangentRegression,
     Variance,
-    WeightedMean,
     answer,
 )
 from riemdp.testing import check_part, part_checks
@@ -65,6 +69,9 @@ BALLS = [
     Ball(SPDAffineInvariant(2), np.diag([1.0, 3.0]), 2.0),
 ]
 DISC, CAP = BALLS[:2]
+SEGMENT = Ball(Euclidean(1), [0.0], 1.0)
+#: The square root of 3, rounded down: it costs a mean nothing.
+ROOT_3 = 1.7320508075688772
 INNER = [
     TangentMean(),
     Moments(),
@@ -95,19 +102,44 @@ PAIRS = [*((s, BALLS[k % 5]) for k, s in enumerate(INNER)), *WHOLE]
 CASES = [*itertools.product(INNER, BALLS), *WHOLE]
 over_pairs = pytest.mark.parametrize(("statistic", "ball"), PAIRS, ids=str)
 over_cases = pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
+over_weights = pytest.mark.parametrize("weighs", [False, True], ids=["counts", "weights"])
+
+
+def form_of(statistic, ball, weighs):
+    return statistic.weighted(statistic.dim(ball)) if weighs else statistic.counted(ball)
 
 
 def spread_out(statistic, ball, n=40, seed=2):
+    """Records, with weights that are halves where there are any."""
     rng = np.random.default_rng(seed)
     rows = 0.3 + 0.2 * rng.normal(size=(n, ball.manifold.dim))
     points = ball.point(min(ball.reach, 2.0) * rows)
-    return Records(points, **statistic.typical_extras(n, rng))
+    extras = statistic.typical_extras(n, rng)
+    if "weights" in extras:
+        extras = {**extras, "weights": 0.5 * (1 + np.arange(n) % 2)}
+    return Records(points, **extras)
+
+
+def repeated(records):
+    """Records without weights, each as often as it has halves."""
+    if records.weights is None:
+        return records
+    times = np.rint(2.0 * np.asarray(records.weights)).astype(int)
+    return taken(replace(records, weights=None), np.repeat(np.arange(len(times)), times))
+
+
+def number_of(records):
+    return len(records) if records.weights is None else float(np.sum(records.weights))
 
 
 def ends(statistic, ball):
     """Records whose sums are longest, and farthest apart: at the boundary, of every class."""
     axes = (np.pi if ball.is_whole else ball.reach) * np.eye(ball.manifold.dim)
     points = ball.point(np.concatenate([axes, -axes, 0.5 * axes, -0.5 * axes]))
+    if "weights" in statistic.takes:
+        found = ends(statistic.statistic, ball)
+        weights = np.append(np.ones(len(found)), [0.0, 0.5])
+        return replace(taken(found, [*range(len(found)), 0, 1]), weights=weights)
     inner = getattr(statistic, "statistic", statistic)
     values = {"labels": getattr(inner, "classes", ()), "covariates": (-1.0, 3.0)}
     for name in statistic.takes:
@@ -160,7 +192,7 @@ def check_moves(form, ball):
     """No record adds, or moves, more than is said; both bounds are attained to 1e-6."""
     added = Fraction(form.add_remove(ball, "distance"))
     moved = Fraction(form.replace_one(ball, 7, "distance"))
-    records, replaced = ends(form.statistic, ball), []
+    records, replaced = ends(form if form.weighs else form.statistic, ball), []
     for weight, question in asked(form, ball):
         rows = [exactly(question, ball, taken(records, [i])) for i in range(len(records))]
         longest = max(map(square, rows)) / (Fraction(weight) * added) ** 2
@@ -171,31 +203,104 @@ def check_moves(form, ball):
     assert 1 - Fraction(1, 10**6) < max(replaced) <= 1
 
 
+@over_weights
 @over_pairs
-def test_one_record_more_or_another_one_moves_an_answer_as_far_as_is_said(statistic, ball):
-    check_moves(statistic.counted(ball), ball)
+def test_one_record_more_or_another_one_moves_an_answer_as_far_as_is_said(statistic, ball, weighs):
+    check_moves(form_of(statistic, ball, weighs), ball)
+
+
+@over_pairs
+def test_no_record_with_a_weight_replaced_by_another_moves_an_answer_farther(statistic, ball):
+    """Answers are linear in weights, to the last bit; all pairs of records, and of weights."""
+    form, rng = form_of(statistic, ball, True), np.random.default_rng(7)
+    moved = form.replace_one(ball, 7, "distance")
+    some = ends(statistic, ball)
+    wild = spread_out(statistic, ball, 6)
+    weights = np.array([1.0, 0.0, 2.0**-41, 1.0 / 3.0, 1.0 - 2.0**-53, 5e-324, 0.7])
+    for share, question in asked(form, ball):
+        rows = []
+        for records in (some, wild):
+            for i in range(0, len(records), 3 if len(records) > 20 else 1):
+                one, own = taken(records, [i]), rng.permutation(weights)[:2]
+                whole = exactly(question, ball, replace(one, weights=np.ones(1)))
+                rows.append(floats(whole))
+                for w in own:
+                    found = exactly(question, ball, replace(one, weights=np.array([w])))
+                    part = Fraction(math.floor(Fraction(w) * 2**40), 2**40)
+                    assert found == tuple(part * x for x in whole)
+        rows, grid = np.array(rows), np.linspace(0.0, 1.0, 5)
+        for w, other in itertools.product(grid, grid):
+            gaps = np.linalg.norm(w * rows[:, None] - other * rows[None], axis=-1)
+            assert gaps.max() <= share * moved * (1.0 + 1e-12)
+
+
+def largest_move(weight):
+    """Search all pairs of vectors of the unit disc with weights."""
+
+    def negative(x):
+        w, other, one, two, a, b = x
+        v, u = (length * np.array([math.cos(t), math.sin(t)]) for length, t in ((one, a), (two, b)))
+        return -np.sum((w * v - other * u) ** 2) - weight**2 * (w - other) ** 2
+
+    box = [(0.0, 1.0)] * 4 + [(0.0, 2.0 * math.pi)] * 2
+    starts = np.random.default_rng(1).uniform(size=(25, 6)) * np.array(box)[:, 1]
+    found = [scipy.optimize.minimize(negative, x, bounds=box).fun for x in starts]
+    return math.sqrt(-min(found))
+
+
+@pytest.mark.parametrize("weight", [0.5, ROOT_3, 1.74, 2.5])
+def test_no_pair_of_vectors_with_weights_is_farther_apart(weight):
+    form = Counted(TangentMean(), weight, weighs=True)
+    stated = form.replace_one(DISC, 7, "coordinates") / (form._scale(DISC, 0) * DISC.reach)
+    assert largest_move(weight) == pytest.approx(stated, rel=1e-6)
+    assert (stated > 2.0 + 1e-10) == (weight > ROOT_3)  # 1.74 fails to come free
+    points = form.replace_point(DISC, 7, "coordinates") / (form._scale(DISC, 0) * DISC.reach)
+    assert points == pytest.approx(2.0, rel=1e-12)  # where weights are public
+
+
+def test_the_weight_of_a_sum_of_weights_is_the_largest_that_costs_nothing():
+    assert Fraction(ROOT_3) ** 2 < 3 < Fraction(math.nextafter(ROOT_3, 2.0)) ** 2
+    assert TangentMean().weighted(2) == Counted(TangentMean(), ROOT_3, weighs=True)
+    assert RefinedMean(rounds=1).weighted(2) == TangentMean().weighted(2)
+    for statistic, ball in PAIRS:
+        form = form_of(statistic, ball, True)
+        dim = statistic.dim(ball)
+        best = statistic.count_weight(dim)
+        move, norm = statistic.answer_move(dim, 0), statistic.answer_norm(dim, 0)
+        if statistic.counts_records:
+            assert form.weight == 0.0
+        elif form.weight > best:
+            assert Fraction(form.weight) ** 2 + Fraction(norm) ** 2 <= Fraction(move) ** 2
+            assert math.hypot(form.weight, norm) == pytest.approx(move, rel=1e-12)
+        else:
+            assert form.weight == best
+            assert math.hypot(best, norm) >= move
+        assert AddRemove().form(form, ball) == replace(statistic.counted(ball), weighs=True)
 
 
 def check_count(form, ball):
     """Sums are those of each record alone; they say how many there are, and divide to a mean."""
-    records = spread_out(form.statistic, ball)
+    records = spread_out(form, ball)
     question = form.ask(ball, form.start(ball), 0)
     total = exactly(question, ball, records)
     alone = [exactly(question, ball, taken(records, [i])) for i in range(len(records))]
     assert total == tuple(map(sum, zip(*alone, strict=True)))
-    assert form.released_count(ball, [floats(total)]) == pytest.approx(40.0, rel=1e-12)
+    found = (form.released_count(ball, [floats(total)]), form.released_total(ball, [floats(total)]))
+    assert found[not form.weighs] is None
+    assert found[form.weighs] == pytest.approx(number_of(records), rel=1e-12)
     one = square(form._count_form(ball)) * Fraction(form.add_remove(ball, "distance")) ** 2
     assert form.weight == 0.0 or one >= 1  # what a record adds to the count is within the move
 
 
 def check_value(form, ball):
     """Without noise values are those of a public number of records."""
-    records = spread_out(form.statistic, ball)
-    found, wanted = walked(form, ball, records), walked(form.statistic, ball, records)
+    records = spread_out(form, ball)
+    found, wanted = walked(form, ball, records), walked(form.statistic, ball, repeated(records))
     if form.statistic.in_parts:
-        assert found[-1] == pytest.approx(40.0, rel=1e-12)
+        assert found[-1] == pytest.approx(number_of(records), rel=1e-12)
         parts = form.present(ball, found, lambda: 0.0)
-        assert (parts.count, parts.count_sd) == (found[-1], 0.0)
+        name = "weight" if form.weighs else "count"
+        assert (parts[name], parts[f"{name}_sd"]) == (found[-1], 0.0)
         for name, value in form.statistic.present(ball, wanted, lambda: 0.0).items():
             if np.asarray(value).dtype.kind in "fc":
                 np.testing.assert_allclose(parts[name], value, rtol=1e-8, atol=1e-8, err_msg=name)
@@ -204,17 +309,21 @@ def check_value(form, ball):
 
 
 @pytest.mark.fast(9)
+@over_weights
 @over_cases
-def test_sums_and_their_number_are_exact_and_values_those_of_a_public_number(statistic, ball):
-    form = statistic.counted(ball)
+def test_sums_and_their_number_are_exact_and_values_those_of_a_public_number(
+    statistic, ball, weighs
+):
+    form = form_of(statistic, ball, weighs)
     check_count(form, ball)
     check_value(form, ball)
 
 
+@over_weights
 @pytest.mark.parametrize("statistic", [Moments(), GeometricMedian(3), ClassMoments((0, 1))])
-def test_a_form_that_is_wrong_is_seen(statistic, monkeypatch):
+def test_a_form_that_is_wrong_is_seen(statistic, weighs, monkeypatch):
     """Controls: vectors, and what is divided by, that are one per cent off."""
-    form = statistic.counted(CAP)
+    form = form_of(statistic, CAP, weighs)
     for name, factor, check in (
         ("_scale", 1.01, check_moves),
         ("_scale", 0.99, check_moves),
@@ -227,6 +336,14 @@ def test_a_form_that_is_wrong_is_seen(statistic, monkeypatch):
             patch.setattr(Counted, name, lambda *a, right=right, by=factor: by * right(*a))
             with pytest.raises(AssertionError):
                 check(form, CAP)
+
+
+def test_a_weight_that_is_taken_for_public_is_seen(monkeypatch):
+    form = Counted(TangentMean(), 2.0, weighs=True)
+    check_moves(form, DISC)
+    monkeypatch.setattr(Counted, "_far", lambda self, dim, step: self.statistic.answer_move(dim, 0))
+    with pytest.raises(AssertionError):
+        check_moves(form, DISC)
 
 
 def test_vectors_are_scaled_down_to_the_weight_of_their_answer():
@@ -298,20 +415,22 @@ def test_what_the_length_of_an_array_does_is_undone():
 
 
 @pytest.mark.fast(4)
+@over_weights
 @over_pairs
-def test_the_checks_of_any_statistic_hold(statistic, ball):
+def test_the_checks_of_any_statistic_hold(statistic, ball, weighs):
     ball = ball if not ball.is_whole else Ball(ball.manifold, ball.center, 1.0)
-    check_part(statistic.counted(ball), ball=ball)
+    check_part(form_of(statistic, ball, weighs), ball=ball)
 
 
 # A number that is noisy, or none.
 
 
+@over_weights
 @over_pairs
-def test_no_records_and_fewer_than_none(statistic, ball):
-    form = statistic.counted(ball)
+def test_no_records_and_fewer_than_none(statistic, ball, weighs):
+    form = form_of(statistic, ball, weighs)
     points = np.zeros((0, *ball.manifold.point_shape))
-    nobody = Records(points, **statistic.typical_extras(0, np.random.default_rng(0)))
+    nobody = Records(points, **form.typical_extras(0, np.random.default_rng(0)))
     for below in (0.0, 0.3):  # as it was drawn; divided by one
         found = walked(form, ball, nobody, 0.1, lambda sums, step, below=below: sums - below)
         assert np.isfinite(found).all()
@@ -321,6 +440,10 @@ def test_no_records_and_fewer_than_none(statistic, ball):
                 assert np.asarray(value).dtype.kind not in "fc" or np.isfinite(value).all()
     exact = exactly(form.ask(ball, form.start(ball), 0), ball, nobody)
     assert exact == (0,) * form.answers(ball).manifold.dim
+    if weighs:
+        light = spread_out(form, ball)
+        light = replace(light, weights=np.full(len(light), 2.0**-41))
+        assert exactly(form.ask(ball, form.start(ball), 0), ball, light) == exact
 
 
 @over_pairs
@@ -338,6 +461,32 @@ def test_a_number_under_one_is_taken_for_one(statistic, ball):
     assert len(texts) == 1
     if form.weight:
         np.testing.assert_allclose([count for _, count in few], [1.0, 0.5, -3.0], atol=1e-9)
+
+
+def test_a_sum_of_weights_under_the_deviation_of_its_noise_is_taken_for_that():
+    form = Counted(TangentMean(), 1.5, weighs=True)
+    unit, length = form._scale(DISC, 0) * DISC.reach, 6.0 * math.sqrt(3.0)
+    low = np.array([0.2, 0.0, -5.0])  # of the number the deviation is 6 / (1.5 unit)
+    value = form.move(DISC, form.start(DISC), low, 0, lambda: length).inner
+    np.testing.assert_allclose(DISC.coordinates(value[None])[0], [0.2 * 1.5 * DISC.reach / 6, 0.0])
+    form = Counted(Moments(), 1.5, weighs=True)
+    features = np.append(np.ones(3), -2.0)
+    parts = form.present(DISC, features, lambda: 0.5)
+    deviation = 0.5 / float(form._one(DISC))
+    assert parts.weight_sd == pytest.approx(deviation)
+    assert parts.mean_sd > 0.5 / (form._scale(DISC, 0) * deviation)
+    assert unit > 0.0
+
+
+def test_weights_outside_the_unit_interval_count_as_the_nearest_in_it():
+    """However they came there: releases refuse them."""
+    form, point = Counted(TangentMean(), 1.0, weighs=True), DISC.point([[0.3, 0.2]])
+    for wild, near in ((7.0, 1.0), (1e300, 1.0), (math.inf, 1.0), (-3.0, 0.0), (math.nan, 0.0)):
+        found, wanted = (
+            exactly(form.ask(DISC, form.start(DISC), 0), DISC, Records(point, weights=[each]))
+            for each in (np.float64(wild), near)
+        )
+        assert found == wanted
 
 
 @over_pairs
@@ -405,15 +554,21 @@ SPREADS = {
 
 
 @pytest.mark.fast(3)
-@pytest.mark.parametrize("name", SPREADS)
-def test_standard_deviations_have_both_noises_in_them(name):
+@pytest.mark.parametrize(("name", "weighs"), [*((name, False) for name in SPREADS), ("line", True)])
+def test_standard_deviations_have_both_noises_in_them(name, weighs):
     """At the boundary of the ball, where the number of records matters most."""
     statistic, records, sd = SPREADS[name]
     form, n = statistic.counted(CAP), len(records)
+    if weighs:  # halves, of twice as many: the same sums
+        n = len(records)
+        records = replace(taken(records, [*range(n)] * 2), weights=np.full(2 * n, 0.5))
+        form = replace(form, weighs=True)
     size = 400 if form.steps > 1 else 1500
     raw = list(simulated(form, CAP, records, sd, size))
     draws = [form.present(CAP, each, lambda: sd) for each in raw]
-    assert np.std([d.count for d in draws]) == pytest.approx(draws[0].count_sd, rel=0.12)
+    number = "weight" if weighs else "count"
+    spread = np.std([draw[number] for draw in draws])
+    assert spread == pytest.approx(draws[0][f"{number}_sd"], rel=0.12)
     if "line" in name:
         found = np.array([draw.coefficients for draw in draws]).std(axis=0)
         stated = np.mean([draw.coefficients_sd for draw in draws], axis=0)
@@ -480,7 +635,8 @@ def test_the_weight_is_the_best_one():
         (Moments("matrix"), DISC),
         (TangentRegression(0.0, 1.0), CAP),
     ):
-        best, dim = statistic.count_weight(ball), ball.manifold.dim
+        dim = ball.manifold.dim
+        best = statistic.count_weight(dim)
         a, size = statistic.answer_norm(dim, 0), statistic.shape(dim).size
 
         def error(w, a=a, size=size):
@@ -550,14 +706,13 @@ def test_the_noise_of_sum_and_count_is_as_large_as_said_and_independent():
     assert refuted(np.column_stack([noise[:, :2], 0.0 * noise[:, 2] + 1e-9 * noise[:, 0]]))
 
 
-def test_weights_of_one_are_a_count():
-    """In units of the longest row."""
-    points = np.random.default_rng(0).uniform(-0.5, 0.5, size=(9, 2))
-    form = Counted(TangentMean(), 0.7)
-    counted = floats(exactly(form.ask(DISC, form.start(DISC), 0), DISC, Records(points)))
-    records = Records(points, weights=np.ones(9)).validated(DISC.manifold)
-    weighed = floats(answer(WeightedMean(0.7), DISC, records, 0.0))
-    np.testing.assert_allclose(math.hypot(1.0, 0.7) * counted, weighed, atol=1e-9)
+@over_pairs
+def test_weights_of_one_are_a_count(statistic, ball):
+    form = statistic.counted(ball)
+    records = spread_out(statistic, ball, 9)
+    counted = exactly(form.ask(ball, form.start(ball), 0), ball, records)
+    ones, form = replace(records, weights=np.ones(9)), replace(form, weighs=True)
+    assert exactly(form.ask(ball, form.start(ball), 0), ball, ones) == counted
 
 
 def test_what_is_no_sum_of_private_records_is_refused():
@@ -573,22 +728,27 @@ def test_what_is_no_sum_of_private_records_is_refused():
         with pytest.raises(UnsupportedNeighboursError, match=match):
             statistic.counted(CAP)
     for each in (*public, *map(Recentred, public)):  # however the form was made
-        with pytest.raises(UnsupportedNeighboursError):
-            Counted(each, 1.0).add_remove(CAP, "coordinates")
+        for weighs in (False, True):
+            form = Counted(each, 1.0, weighs)
+            for relation in (AddRemove(), ReplaceOne(), ReplacePoint()):
+                with pytest.raises(UnsupportedNeighboursError):
+                    relation.sensitivity(form, CAP, 2, "coordinates")
 
 
-@pytest.mark.parametrize("make", [WeightedMean, functools.partial(Counted, Moments())])
-def test_weights_are_in_their_range(make):
-    assert make(weight=4.0).weight == 4.0
+def test_weights_are_in_their_range():
+    assert Counted(Moments(), weight=4.0).weight == 4.0
     for wrong in (0.0, -1.0, 2.0**-21, 4.001, math.inf, math.nan):
         with pytest.raises(InvalidParameterError, match="weight"):
-            make(weight=wrong)
+            Counted(Moments(), weight=wrong)
+    for wrong in (0, 1, None, "yes"):
+        with pytest.raises(InvalidParameterError, match="weighs must be true or false"):
+            Counted(Moments(), 1.0, weighs=wrong)
 
 
 def test_parameters():
     with pytest.raises(InvalidParameterError, match="weight must be 0"):
         Counted(ClassMoments((0, 1)), 1.0)
-    for wrong in (FrechetMean(), WeightedMean(), Counted(Moments(), 1.0)):
+    for wrong in (FrechetMean(), Counted(TangentMean(), 1.0, True), Counted(Moments(), 1.0)):
         with pytest.raises(InvalidParameterError, match="sum over the records"):
             Counted(wrong, 1.0)
     assert RefinedMean(rounds=1).counted(CAP) == FrechetMean().counted(DISC)
@@ -597,6 +757,166 @@ def test_parameters():
         assert decode(encode(form), "statistic") == form
         assert form.counted(ball) is form
         assert form.title == f"counted {statistic.name}"
+        weighted = form_of(statistic, ball, True)
+        assert decode(encode(weighted), "statistic") == weighted
+        assert weighted.title == f"weighted {statistic.name}"
         assert form.proofs()["counted"] == "docs/proofs/neighbours.md"
     with pytest.raises(UnsupportedError, match="do not say how many"):
         Moments().count_form(2)
+
+
+# Releases with private weights, and of people who count for their records.
+
+
+def test_the_error_with_weights_is_that_of_the_formula():
+    n, sigma, draws = 500, 1.0, 4000
+    rng = np.random.default_rng(3)
+    points, weights = rng.uniform(0.8, 1.0, size=(n, 1)), rng.uniform(size=n)
+    form, records = TangentMean().weighted(1), Records(points, weights=weights)
+    values = [value[0] for value in simulated(form, SEGMENT, records, sigma, draws)]
+    total, mean = weights.sum(), float(weights @ points[:, 0] / weights.sum())
+    rms = math.sqrt(np.mean((np.array(values) - mean) ** 2))
+    law = 2.0 * sigma * math.sqrt(1.0 + mean**2 / 3.0) / total
+    assert rms == pytest.approx(law, rel=0.06)
+    assert abs(rms / (2.0 * sigma / total) - 1.0) > 0.06  # the control: public weights
+    stated = form.noise_in_value(SEGMENT) * sigma * math.sqrt(math.pi / 2.0) / total
+    assert np.mean(np.abs(np.array(values) - mean)) <= 1.05 * stated
+
+
+@pytest.mark.parametrize("budget", [GDP(1.0), PureDP(2.0)])
+@pytest.mark.parametrize("method", ["one-shot", "refined"])
+@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
+def test_means_with_private_weights_are_written_read_and_verified(budget, method, adjacency):
+    rng, n = np.random.default_rng(4), 3000
+    points, weights = CAP.point(rng.uniform(-0.4, 0.5, size=(n, 2))), rng.uniform(size=n)
+    options = {"weights": weights, "private_weights": True, "method": method}
+    found = private_mean(points, CAP, budget, adjacency=adjacency, **options)
+    inner = TangentMean() if method == "one-shot" else RefinedMean()
+    form = inner.weighted(2)
+    assert found.statistic == (form if adjacency == "replace-one" else form.counted(CAP))
+    assert found.proven
+    assert (found.n, found.count) == ((n, n) if adjacency == "replace-one" else (None, None))
+    read = Release.from_json(found.to_json())
+    assert verify(read).passed
+    mean = weights @ CAP.coordinates(points) / weights.sum()
+    assert np.linalg.norm(CAP.coordinates(found.value[None])[0] - mean) < 0.05
+    # honest: by the sum of weights that was released, not by the number of records
+    factor = found.statistic.noise_in_value(CAP) * found.mechanism.expected_distance()
+    assert found.expected_distance == pytest.approx(factor / weights.sum(), rel=0.1)
+    assert found.expected_distance > 1.5 * factor / n
+    tampered = replace(read, statistic=replace(found.statistic, weight=1.9))
+    assert not verify(tampered).passed
+
+
+def test_the_noise_of_a_weighted_mean_is_that_of_one_sum_and_another():
+    """In units of the longest row: r sqrt(1 + weight^2) of the sums themselves is r here."""
+    options = {"weights": np.full(800, 0.25), "private_weights": True}
+    found = private_mean(np.full((800, 1), 0.5), SEGMENT, GDP(1.0), **options)
+    assert found.sensitivity == pytest.approx(1.0)  # half of 2 r, as rows are
+    noise = 2.0 * math.sqrt((1.0 + 1.0 / 3.0) / 2.0) * math.sqrt(math.pi / 2.0)
+    assert found.expected_distance == pytest.approx(noise / 200.0, rel=0.1)
+    found = private_mean(
+        np.full((800, 1), 0.5), SEGMENT, GDP(1.0), adjacency="add-remove", **options
+    )
+    assert found.statistic.weight == 1.0
+    noise = math.sqrt(2.0) * math.sqrt(math.pi / 2.0)
+    assert found.expected_distance == pytest.approx(noise / 200.0, rel=0.1)
+
+
+@pytest.mark.parametrize("inner", [Moments(), ClassMoments((0, 1)), Recentred(Moments())], ids=str)
+def test_statistics_with_private_weights(inner):
+    rng, n = np.random.default_rng(4), 3000
+    points, weights = CAP.point(rng.uniform(-0.4, 0.5, size=(n, 2))), rng.uniform(size=n)
+    records = Records(points, weights=weights, **inner.typical_extras(n, rng))
+    form = inner.weighted(2)
+    found = private_statistic(form, records, CAP, GDP(1.0))
+    assert verify(Release.from_json(found.to_json())).passed
+    assert found.value.weight == pytest.approx(weights.sum(), abs=6.0 * found.value.weight_sd)
+    with pytest.raises(InvalidParameterError, match="takes weights"):
+        private_statistic(form, replace(records, weights=None), CAP, GDP(1.0))
+
+
+def test_weights_lie_in_the_unit_interval():
+    points = np.zeros((2, 2))
+    with pytest.raises(NotOnManifoldError, match="row 1: its weight is more than 1"):
+        private_mean(points, DISC, GDP(1.0), weights=[1.0, 1.5], private_weights=True)
+    with pytest.raises(NotOnManifoldError, match="row 0: its weight is negative"):
+        private_mean(points, DISC, GDP(1.0), weights=[-1.0, 0.5], private_weights=True)
+    found = private_mean(points, DISC, GDP(1.0), weights=[0, 0], private_weights=True)
+    assert DISC.contains(found.value)
+
+
+def of_people(relation, statistic, *people):
+    """Sums of people's records."""
+    points = np.concatenate([np.reshape(each, (-1, 1)) for each in people]).astype(np.float64)
+    users = [j for j, each in enumerate(people) for _ in each]
+    records = Records(points, users=users).validated(SEGMENT.manifold)
+    units = replace(relation.units(SEGMENT, records), users=None)
+    return exactly(statistic.ask(SEGMENT, statistic.start(SEGMENT), 0), SEGMENT, units)
+
+
+def test_people_move_the_sums_by_no_more_whatever_their_numbers_of_records():
+    relation, rng = ReplaceUser(contribution=200), np.random.default_rng(5)
+    other, one, many = [0.3, -0.2], np.ones(1), np.ones(250)
+    persons = [one, -one, many, -many, rng.uniform(-1, 1, 30), 0.5 * many[:120]]
+
+    def largest(form):
+        sums = [of_people(relation, form, each, other) for each in persons]
+        return max(math.dist(map(float, a), map(float, b)) for a in sums for b in sums)
+
+    found = {}
+    for weight in (ROOT_3, 1.74):
+        form = Counted(TangentMean(), weight, weighs=True)
+        found[weight] = largest(form) / form._scale(SEGMENT, 0)
+        stated = relation.sensitivity(form, SEGMENT, 2, "coordinates")
+        assert largest(form) <= stated
+    assert found[ROOT_3] == pytest.approx(2.0, rel=1e-6)
+    assert found[1.74] > 2.001  # the control: it is not free
+
+
+def test_people_count_for_their_records_up_to_a_bound():
+    relation = ReplaceUser(contribution=3)
+    form = Counted(TangentMean(), 1.0, weighs=True)
+    found = of_people(relation, form, [0.5], [0.1, 0.3], [-0.2] * 9)
+    total = (0.5 + 2 * 0.2 - 3 * 0.2) / 3.0
+    unit = form._scale(SEGMENT, 0)
+    np.testing.assert_allclose(floats(found), [unit * total, unit * 2.0], atol=1e-9)
+    assert ReplaceUser().units(SEGMENT, Records([[0.5]], users=[1])).weights is None
+    assert (relation.adds, ReplaceUser().adds, ReplaceOne().adds) == (("weights",), (), ())
+    assert relation.title == "replace-user, who counts for up to 3"
+    for each in (relation, AddRemoveUser(contribution=7), AddRemoveUser()):
+        assert decode(encode(each), "neighbours") == each
+    for wrong in (0, -1, 1.5):
+        with pytest.raises(InvalidParameterError, match="contribution"):
+            ReplaceUser(contribution=wrong)
+    weighted = Records([[0.5]], weights=[1.0], users=[1])
+    with pytest.raises(InvalidParameterError, match="leave out weights"):
+        relation.units(SEGMENT, weighted)
+
+
+@pytest.mark.parametrize("people", [400, None])
+@pytest.mark.parametrize("method", ["one-shot", "refined"])
+def test_people_are_released_with_their_contributions(people, method):
+    rng = np.random.default_rng(6)
+    users = rng.integers(0, 400, size=4000) % rng.integers(1, 401, size=4000)
+    points = rng.uniform(-0.5, 0.5, size=(4000, 1)) + 0.3 * (users < 100)[:, None]
+    options = {"users": users, "contribution": 8, "people": people, "method": method}
+    found = private_mean(points, SEGMENT, GDP(2.0), **options)
+    assert found.statistic.weighs
+    assert found.neighbours.contribution == 8
+    assert verify(Release.from_json(found.to_json())).passed
+    names, numbers = np.unique(users, return_counts=True)
+    means = np.array([points[users == name].mean() for name in names])
+    weights = np.minimum(numbers, 8)
+    assert abs(found.value[0] - weights @ means / weights.sum()) < 0.08
+
+
+def test_people_who_weigh_have_no_labels_of_their_own():
+    """Rows of people are averaged without weights; refused before anything is charged."""
+    form = ClassMoments((0, 1)).weighted(2)
+    records = Records(np.zeros((4, 2)), labels=[0, 1, 0, 1], users=[0, 0, 1, 1])
+    relation = AddRemoveUser(contribution=2)
+    with pytest.raises(UnsupportedError, match="leave out contribution, and release it without"):
+        private_statistic(form, records, DISC, GDP(1.0), neighbours=relation)
+    plain = form.statistic
+    private_statistic(plain, records, DISC, GDP(1.0), neighbours=AddRemoveUser())

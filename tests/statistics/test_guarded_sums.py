@@ -23,7 +23,6 @@ from riemdp.statistics import (
     RefinedMean,
     TangentMean,
     TangentRegression,
-    WeightedMean,
     WeightedTangentMean,
     answer,
 )
@@ -49,7 +48,6 @@ SUMS = {
     "variance": (DirectVariance(), ONE**2 * 2),
     "counted mean": (Counted(TangentMean(), 0.75), ONE**2),
     "counted moments": (Counted(Moments(), 0.75), ONE**2 * (1 + FREE_SQUARE)),
-    "weighted mean": (WeightedMean(0.75), ONE**2 * (1 + Fraction(9, 16))),
 }
 
 

@@ -48,7 +48,6 @@ from riemdp.statistics import (
     TangentRegression,
     Variance,
     WeightedFrechetMean,
-    WeightedMean,
     WeightedTangentMean,
     answer,
 )
@@ -74,7 +73,9 @@ STATISTICS = [
     (ClassMoments(("a", "b")), CAP),
     (TangentRegression(-1.0, 1.0), PLANE),
     (Recentred(ClassMoments(("a", "b")), 0.2, 2.0), CAP),
-    (WeightedMean(), CAP),
+    (TangentMean().weighted(2), CAP),
+    (ClassMoments(("a", "b")).weighted(2), CAP),
+    (Recentred(Moments()).weighted(2), CAP),
     (WeightedTangentMean(0.5), CAP),
     (WeightedFrechetMean(0.3), PLANE),
     (DirectVariance(), CAP),

@@ -110,7 +110,9 @@ def mean(
     ] = None,
     labels: Annotated[str | None, typer.Option(help="Column of classes.")] = None,
     covariates: Annotated[str | None, typer.Option(help="Column of real numbers.")] = None,
-    weights: Annotated[str | None, typer.Option(help="Column of weights, at least 0.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Column of private weights, from 0 to 1.")
+    ] = None,
     allow_unproven: Annotated[
         bool, typer.Option(help="Use parts whose claims nobody proved; the release says so.")
     ] = False,
@@ -180,10 +182,8 @@ def mean(
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     if adapt and statistic is not None:
         raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
-    if weights is not None and statistic is None:
-        raise InvalidParameterError(
-            "--weights is for a statistic that takes them: --statistic weighted-mean"
-        )
+    if weights is not None and statistic is not None:
+        raise InvalidParameterError("--weights is for the mean: leave out --statistic")
     related = relation_of(neighbours, adjacency, wanted, has_users=users is not None, people=people)
     account = account_of(ledger, ledger_key, dataset, unit if dataset is not None else None)
     named = None
@@ -255,7 +255,9 @@ def mean(
     with details_in(details), working(f"Private {statistic or 'mean'}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they would tell of the data
         warnings.simplefilter("always", PublicWarning)
-        release_of: Callable[..., Release] = partial(private_mean, adapt=adapt)
+        release_of: Callable[..., Release] = partial(
+            private_mean, adapt=adapt, private_weights=weights is not None
+        )
         if statistic is not None:
             release_of = partial(private_statistic, from_text(statistic, Statistic.sort))
         result = release_of(

@@ -15,7 +15,6 @@ from riemdp.kernel._shapes import (
     Products,
     Shape,
     Vector,
-    Weighted,
     on_grid,
 )
 from riemdp.kernel._sums import Sum, added, added_products, added_with_weights, sum_of
@@ -43,7 +42,6 @@ __all__ = [
     "Shape",
     "Sum",
     "Vector",
-    "Weighted",
     "added",
     "added_products",
     "added_with_weights",

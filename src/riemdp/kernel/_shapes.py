@@ -279,38 +279,6 @@ class Line(Shape):
 
 
 @dataclass(frozen=True)
-class Weighted(Shape):
-    """``(w v, c w)`` of a weight w from 0 to 1: norm ``sqrt(1 + c^2)``, move 2 if that is less.
-
-    ``c`` is ``weight`` steps.
-    """
-
-    dim: int
-    weight: int
-
-    def __post_init__(self) -> None:
-        _check(self.weight, 4 * UNIT, "weight")
-
-    @property
-    def size(self) -> int:
-        return self.dim + 1
-
-    @property
-    def norm(self) -> Fraction:
-        return 1 + Fraction(self.weight, UNIT) ** 2
-
-    @property
-    def move(self) -> Fraction:
-        return _rounded(max(Fraction(4), self.norm), self.size)
-
-    def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:
-        own = on_grid(vectors)
-        weights = np.maximum(on_grid(np.asarray(beside, dtype=np.float64)[:, None]), 0)
-        count = _products((weights, np.full_like(weights, self.weight)))
-        return np.concatenate([_products((weights, own)), count], axis=-1)
-
-
-@dataclass(frozen=True)
 class Counted(Shape):
     """Another shape, and a number of steps that is the same for every record: it moves as far."""
 
@@ -379,8 +347,7 @@ def second_weights(second: Second, scalar: int) -> tuple[float, float]:
 def _rounded(move: Fraction, coordinates: int) -> Fraction:
     """Square of a move by so many coordinates that are rounded by less than 5/2 steps.
 
-    ``(M + e)^2 <= M^2 + 7 e`` for ``M <= 3`` and ``e <= 1``. Beside weights M is up to
-    ``sqrt(17)``, but coordinates are rounded by less than one step there, and 10 is under 5/2 of 7.
+    ``(M + e)^2 <= M^2 + 7 e`` for ``M <= 3`` and ``e <= 1``.
     """
     root = math.isqrt(coordinates - 1) + 1 if coordinates else 0
     return move + Fraction(35 * root, 2 * UNIT)
@@ -419,7 +386,7 @@ def _times(whole: Integers, weight: int) -> Integers:
 def _products(*pairs: Sequence[Integers]) -> Integers:
     """Add products of two integers, and divide by ``UNIT`` towards zero.
 
-    Of at most two pairs of at most ``UNIT`` in size, or of one with one factor of four times that.
+    Of at most two pairs of at most ``UNIT`` in size.
     """
     high = low = np.zeros((), dtype=np.int64)
     for first, second in pairs:

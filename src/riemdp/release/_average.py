@@ -70,9 +70,9 @@ def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
 def _deviation(place: int, release: Release, mean_square: Callable[[Release], float]) -> float:
     """Return the standard deviation of the noise in a coordinate of the value."""
     try:
-        if release.statistic.totals and (release.count or 0.0) < 1.0:
+        if release.statistic.totals and (release._divided_by or 0.0) < 1.0:
             raise UnsupportedError("its number of records is not known, or was released under one")
-        factor = noise_factor(release.statistic, release.ball, release.count)
+        factor = noise_factor(release.statistic, release.ball, release._divided_by)
         found = factor * math.sqrt(mean_square(release) / release._answers.manifold.dim)
     except (UnsupportedError, ArithmeticError) as error:
         raise UnsupportedError(
@@ -96,7 +96,7 @@ def shares(releases: list[Release], deviations: list[float], weights: str) -> li
     ``UnsupportedError`` if a number of records is needed and not known.
     """
     if weights == "sizes":
-        sizes = [each.count for each in releases]
+        sizes = [each._divided_by for each in releases]
         if None in sizes:
             raise UnsupportedError(
                 'the number of records of a release is not known; use weights="noise"'
@@ -116,7 +116,7 @@ def _average(releases: list[Release], weights: list[float]) -> FloatArray:
     seen = [each._on_grid.values() for each in releases]
     factors = list(weights)
     if statistic.totals:  # answers are sums: of as many records as all sites have
-        counts = [each.count or 1.0 for each in releases]
+        counts = [each._divided_by or 1.0 for each in releases]
         factors = [w * math.fsum(counts) / n for w, n in zip(weights, counts, strict=True)]
     noisy = np.array([math.fsum(c * y for c, y in zip(factors, column, strict=True))
                       for column in zip(*seen, strict=True)])  # fmt: skip

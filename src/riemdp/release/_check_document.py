@@ -59,6 +59,7 @@ FOLLOWED = {
     "alpha, threshold, clip, eta, last, warm_share, weight": "where another length was less",
     "contribution": "where it is more than one: how many records a person counts for",
     "guarantee": "of two numbers the one that binds less: mu of MeanCDP, xi of ZCDP",
+    "weighs": "where a row moves as far as it is long, and the number is one or more",
     "tol": "from 1e-9 of the sensitivity on: that the mean was certified to it is not checked",
     "share": "of a variance about a public centre, which has no first round",
     "neighbours.records": "of groups that move an answer across its whole ball",
@@ -190,9 +191,9 @@ class Query(NamedTuple):
 
     A row has norm at most ``norm``, and moves by at most ``move`` if its record is replaced, both
     in units of ``unit``; it is multiplied by the public ``factor``. ``counted`` is what every
-    record adds to one more coordinate of a sum. ``weighs`` is how far a row moves whose private
-    weight, which is there in place of a count, is replaced too. ``weight`` is the root of the
-    answer's share.
+    record adds to one more coordinate of a sum; with ``weighs`` that and the row are multiplied by
+    a private weight in [0, 1], which may be replaced too. ``weight`` is the root of the answer's
+    share.
     """
 
     dim: int
@@ -203,7 +204,7 @@ class Query(NamedTuple):
     weight: float = 1.0
     counted: float = 0.0
     total: bool = False
-    weighs: float = 0.0
+    weighs: bool = False
     #: Largest norm of an answer, which draws may be projected to.
     reach: float = math.inf
     projects: bool = False
@@ -361,21 +362,6 @@ def _count_weight(value: Any) -> float:
     found = _positive(value, "weight of the count", 4.0)
     _require(found >= 2.0**-20, "weight of the count is under 2^-20")
     return found
-
-
-def _weighted_mean(at: _At, *, weight: Any) -> _Queries:
-    """``(S, weight r W)`` over the records: their weighted sum, and the sum of weights."""
-    weight, dim, r = _count_weight(weight), at.dim, at.reach
-    reach = _MOST_RECORDS * (1.0 + weight) * r
-    one = _on_grid(weight)
-    further = _rounded(max(2.0, math.hypot(1.0, one)), dim + 1)
-    asked = Query(
-        dim + 1, r, _rounded(2.0, dim + 1), counted=one, total=True, weighs=further, reach=reach
-    )
-    answer, noise = yield asked
-    number = float(answer[dim]) / (one * r)
-    least = max(noise / math.sqrt(dim + 1) / (weight * r), 2.0**-20)
-    return _on_ball(at, at.ball.point(at.ball.shorten(answer[:-1] / max(number, least))))
 
 
 # --- Sums of features -----------------------------------------------------------------------------
@@ -714,14 +700,16 @@ _SUMS: dict[str, Callable[..., _Queries]] = {
 }
 
 
-def _counted(at: _At, *, statistic: Any, weight: Any) -> _Queries:
+def _counted(at: _At, *, statistic: Any, weight: Any, weighs: Any) -> _Queries:
     """Ask for sums instead of means, and for the number of records with the first one.
 
     Rows are divided by the largest norm of what one record adds, so that answers move by their
-    weight if one is added. Classes, of which every record is in one, say how many there are.
+    weight if one is added. Classes, of which every record is in one, say how many there are. With
+    ``weighs`` that is the sum of private weights, and no less than its noise is divided by.
     """
     inner = _read(_SUMS, statistic, _At(at.ball, 1, coordinates=True))
-    query, number = next(inner), 0.0
+    query, number, per = next(inner), 0.0, 0.0
+    _require(type(weighs) is bool, "weighs must be true or false")
     _require(type(weight) in (float, int), "weight must be a number")
     if query.counts is None:
         weight = _count_weight(weight)
@@ -734,12 +722,15 @@ def _counted(at: _At, *, statistic: Any, weight: Any) -> _Queries:
         answer, noise = yield query._replace(
             dim=size + (1 if weight else 0), factor=scale, counted=counted, total=True,
             points=False, moves=None, projects=False, reach=_MOST_RECORDS * query.unit,
+            weighs=weighs,
         )  # fmt: skip
         if first:
             start, stop, one = query.counts or (size, size + 1, counted)
             number = math.fsum(answer[start:stop]) / (scale * one * query.unit)
+            per = math.sqrt(stop - start) / (scale * one * query.unit)
         first, counted = False, 0.0
-        each = query.factor / scale / max(number, 1.0)
+        least = max(noise / math.sqrt(len(answer)) * per, 2.0**-20) if weighs else 1.0
+        each = query.factor / scale / max(number, least)
         mean, part = answer[:size] * each, math.sqrt((size - 0.5) / (len(answer) - 0.5))
         sent = at.ball.shorten(mean) if query.points else mean
         try:
@@ -757,7 +748,6 @@ _STATISTICS: dict[str, Callable[..., _Queries]] = {
     "frechet-mean": _frechet_mean,
     "weighted-frechet-mean": _weighted_frechet_mean,
     "weighted-tangent-mean": _weighted_tangent_mean,
-    "weighted-mean": _weighted_mean,
     "direct-variance": _direct_variance,
     "counted": _counted,
 }
@@ -790,8 +780,8 @@ def _sensitivity(query: Query, adjacency: str, n: int | None, records: int) -> f
     if query.moves is not None:
         found = query.moves
     elif query.total:
-        weighs = 0.0 if adjacency == "replace-point" else query.weighs
-        found = whole * max(query.move, weighs)
+        weighs = query.weighs and adjacency != "replace-point"
+        found = whole * max(query.move, one if weighs else 0.0)
     else:
         found = whole * query.move / _integer(n, "n")
     if adjacency == "groups":  # so many moves, at most the diameter
@@ -1393,7 +1383,7 @@ def _claim(
 _PAGES = {
     "index": "replace-one replace-point groups",
     "neighbours": (
-        "replace-user add-remove add-remove-user counted weighted-mean weighted-frechet-mean "
+        "replace-user add-remove add-remove-user counted weighted-frechet-mean "
         "weighted-tangent-mean"
     ),
     "frechet-mean-sensitivity": "frechet-mean tangent-mean",
@@ -1583,9 +1573,11 @@ class _Release:
     def _queries(self) -> _Queries:
         at = _At(self.ball, self.n, self.coordinates)
         found: _Queries = _read(_STATISTICS, self.given["statistic"], at)
-        weighs = self.given["statistic"]["type"] == "weighted-mean"
+        weighs = self.given["statistic"].get("weighs", False)
         if "user" in self.adjacency:
             _require(weighs == (self.contribution > 1), "contribution and weights do not agree")
+            rows = _OF_ROWS & {*names_in(self.given["statistic"])}
+            _require(not (weighs and rows), "people with weights have no labels or covariates")
         return found
 
     def _shrinkage(self, dim: int) -> float:

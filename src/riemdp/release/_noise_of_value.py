@@ -132,9 +132,14 @@ class NoiseOfValue:
             return float(self.n)
         return self._released(self.statistic.released_count)
 
-    def _longer(self, length: float) -> float:
+    @property
+    def _divided_by(self) -> float | None:
+        """What sums are divided by: the number of records, or their weight as it was released."""
         weighs = self.statistic.weighs
-        total = self._released(self.statistic.released_total) if weighs else self.count
+        return self._released(self.statistic.released_total) if weighs else self.count
+
+    def _longer(self, length: float) -> float:
+        total = self._divided_by
         if self.statistic.totals and total is None:
             raise UnsupportedError(
                 "how long the noise is in the value depends on what was released beside it, which "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp import statistics  # whose names that not every mean needs are found in use
 from riemdp._checks import is_one_of, shown
-from riemdp._combinations import AT_ONCE
+from riemdp._combinations import AT_ONCE, WEIGHTS_ON_A_BALL
 from riemdp._errors import InvalidParameterError, UnprovenMechanismError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
@@ -131,8 +131,8 @@ def private_mean(
         private, and is never read off the ids.
     contribution : int, default 1
         With ``users``: how many records a person counts for at most, public. More than 1 releases
-        the tangent mean of all records, in which a person with more of them counts for so many:
-        :class:`riemdp.statistics.WeightedMean`. With 1 every person counts alike.
+        the tangent mean of all records, or the refined one, in which a person with more of them
+        counts for so many: :class:`riemdp.statistics.Counted`. With 1 every person counts alike.
     weights : array_like, shape (n,), optional
         A weight for each place in the data, public: finite and at least 0, not all 0. They are
         divided by the largest and rounded down to multiples of ``2^-40``. A record with a large
@@ -140,9 +140,9 @@ def private_mean(
         read a part at a time it has to be public how many each part holds.
     private_weights : bool, default False
         Whether each weight is as private as its point: then it has to lie in [0, 1], the number of
-        records is what is public, and a sum of weights is released with the weighted sum:
-        :class:`riemdp.statistics.WeightedMean`. Leave out ``weights`` if they come
-        with the records, or with each chunk, as ``Records(points, weights=...)``.
+        records is what is public, and a sum of weights is released with the weighted sum, for the
+        tangent mean or the refined one: :class:`riemdp.statistics.Counted`. Leave out ``weights``
+        if they come with the records, or with each chunk, as ``Records(points, weights=...)``.
     generator : numpy.random.Generator, optional
         Source of noise; a new secure generator by default. Any other marks the release
         ``private=False``.
@@ -208,8 +208,10 @@ def private_mean(
     has_users = says_whose(records)
     asked = relation(neighbours, adjacency, budget, has_users=has_users, people=people)
     asked = with_contribution(asked, contribution)
-    records, weighs = weighted(records, weights, asked, private=private_weights)
-    if weighs is not None and (adapt or method != "one-shot"):
+    records, weighs = weighted(records, weights, asked, wanted, private=private_weights)
+    if weighs is not None and adapt:
+        raise InvalidParameterError(str(WEIGHTS_ON_A_BALL))
+    if weights is not None and not private_weights and method != "one-shot":
         raise InvalidParameterError(str(AT_ONCE))
     wanted = weighs or wanted
     options = Options(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from riemdp._checks import kind_of, shown
-from riemdp._combinations import AT_ONCE
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
@@ -173,9 +172,7 @@ def private_means(
     known = next(iter(numbers.values()), None)
     between = relation(neighbours, adjacency, entry, has_users=has_users, people=known)
     between = with_contribution(between, contribution)
-    if (weighs := people_weigh(between)) is not None and method != "one-shot":
-        raise InvalidParameterError(str(AT_ONCE))
-    wanted = weighs or wanted
+    wanted = people_weigh(between, wanted) or wanted
     check_one_group(between)
     takes_users = "users" in between.takes
     whose = users if users is not None else ids

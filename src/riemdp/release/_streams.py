@@ -30,7 +30,14 @@ from riemdp._errors import (
 from riemdp._zarr_arrays import bounded, is_zarr, whole
 from riemdp.release._rows_of_file import root_of, rows_of_map
 from riemdp.release._rows_of_zarr import RowsOfZarr, has_zarr_rows
-from riemdp.release._unopened import Source, check_given, check_number, check_places, shape_of
+from riemdp.release._unopened import (
+    Source,
+    check_given,
+    check_number,
+    check_people,
+    check_places,
+    shape_of,
+)
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed, as_records, check_extras
 
 if TYPE_CHECKING:
@@ -402,6 +409,7 @@ class Stream(Source):
             return
         beside: dict[str, Any] = dict.fromkeys({*self._records.extras, *statistic.takes}, ())
         check_extras(Records((), **beside), statistic.takes, statistic.name)
+        check_people(self._neighbours, statistic)
         if isinstance(self._chunks.parts, Sequence):
             self._check_parts(made, list(map(_at_hand, self._chunks.parts)))
 

@@ -248,13 +248,21 @@ def check_given(
     check_extras(Records((), **named), statistic.takes, statistic.name)
     if {"users", "weights"} <= extras:
         raise InvalidParameterError(str(PEOPLE_WEIGH))
+    check_people(neighbours, statistic)
+    check_shapes(records, manifold, None if "users" in neighbours.takes else n)
+
+
+def check_people(neighbours: Neighbours, statistic: Statistic) -> None:
+    """Refuse a statistic of points for people who may have several labels or covariates."""
     several = {"labels", "covariates"} & set(statistic.takes)
     if "users" in neighbours.takes and statistic.of == "points" and several:
+        instead = 'say of = "rows" in its class, if it adds integer rows'
+        if statistic.weighs:
+            instead = "leave out contribution, and release it without weights"
         raise UnsupportedError(
-            f"a person may have several {' and '.join(sorted(several))}, and the {statistic.name} "
-            'sees a point of each: say of = "rows" in its class, if it adds integer rows'
+            f"a person may have several {' and '.join(sorted(several))}, and the {statistic.title} "
+            f"sees a point of each: {instead}"
         )
-    check_shapes(records, manifold, None if "users" in neighbours.takes else n)
 
 
 def check_shapes(records: Records, manifold: Manifold | None, n: int | None) -> None:

@@ -22,9 +22,16 @@ if TYPE_CHECKING:
 
 
 def weighted(
-    records: Records, weights: ArrayLike | None, neighbours: Neighbours, *, private: bool
+    records: Records,
+    weights: ArrayLike | None,
+    neighbours: Neighbours,
+    mean: Wanted,
+    *,
+    private: bool,
 ) -> tuple[Records, Wanted | None]:
     """Return records with their weights, shape (n,), and the mean that takes them, None without.
+
+    ``mean`` is which one it is without them. Where ``weights`` are public it is released at once.
 
     ``private`` says whether weights are as private as the points: then they may come with records
     that are not opened yet. Public ones are divided by the largest; they have to be finite and at
@@ -38,7 +45,7 @@ def weighted(
     stream = is_stream(records.points) and not is_file_of_array(records.points)
     if weights is None:
         if private and (own or stream or callable(records.points)):
-            return records, _with_private
+            return records, _with_private(mean)
         if own:
             raise InvalidParameterError(
                 "say whether the weights are as private as the points, private_weights=True; give "
@@ -46,7 +53,7 @@ def weighted(
             )
         if private:
             raise InvalidParameterError("private_weights is about weights: give weights=...")
-        return records, people_weigh(neighbours)
+        return records, people_weigh(neighbours, mean)
     if own:
         raise InvalidParameterError("give weights once: as an argument, not with the records too")
     if not private and not neighbours.keeps_places:
@@ -58,7 +65,7 @@ def weighted(
         )
         raise InvalidParameterError(str(BESIDE_CHUNKS) + (with_each if private else ""))
     if private:
-        return replace(records, weights=weights), _with_private
+        return replace(records, weights=weights), _with_private(mean)
     public = _relative(weights)
     share = statistics.largest_share(public)
 
@@ -68,13 +75,20 @@ def weighted(
     return replace(records, weights=public), wanted
 
 
-def people_weigh(neighbours: Neighbours) -> Wanted | None:
+def people_weigh(neighbours: Neighbours, mean: Wanted) -> Wanted | None:
     """Return the mean of people who do not count alike; None where they do."""
-    return _with_private if "weights" in neighbours.adds else None
+    return _with_private(mean) if "weights" in neighbours.adds else None
 
 
-def _with_private(manifold: Any, mechanism: Any) -> statistics.WeightedMean:  # noqa: ARG001
-    return statistics.WeightedMean()
+def _with_private(mean: Wanted) -> Wanted:
+    """Return the mean with private weights: of sums, so the tangent mean for a Fréchet mean."""
+
+    def wanted(manifold: Any, mechanism: Any) -> Any:
+        found = mean(manifold, mechanism)
+        sums = found if isinstance(found, statistics.Sums) else statistics.TangentMean()
+        return sums.weighted(manifold.dim)
+
+    return wanted
 
 
 def _relative(weights: ArrayLike) -> NDArray[np.float64]:

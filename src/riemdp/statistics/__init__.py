@@ -76,7 +76,6 @@ if TYPE_CHECKING:
         rows_of_users,
     )
     from riemdp.statistics._variance import DirectVariance, Variance
-    from riemdp.statistics._weighted_mean import WeightedMean
     from riemdp.statistics._weighted_means import (
         WeightedFrechetMean,
         WeightedTangentMean,
@@ -125,7 +124,6 @@ else:
                 "AddRemoveUser ReplaceUser averages_rows check_centre owners_of rows_of_users"
             ),
             "_variance": "DirectVariance Variance",
-            "_weighted_mean": "WeightedMean",
             "_weighted_means": (
                 "WeightedFrechetMean WeightedTangentMean largest_share weighted_mean_for"
             ),
@@ -178,7 +176,6 @@ __all__ = [
     "UnitVectorSum",
     "Variance",
     "WeightedFrechetMean",
-    "WeightedMean",
     "WeightedTangentMean",
     "answer",
     "as_records",

@@ -1,45 +1,52 @@
-"""Sums over a private number of records, and that number: statistics under add-remove."""
+"""Sums over a private number of records, or with private weights, and that number."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from riemdp._checks import kind_of, real
+from riemdp._checks import kind_of, real, shown
 from riemdp._combinations import INFERENCE
-from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._part import both_proved, register
+from riemdp.kernel import UNIT, Sum, added_products, sum_of
 from riemdp.statistics._around import Around
+from riemdp.statistics._data import check_extras
 from riemdp.statistics._feature_sums import quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Rewritten
+from riemdp.statistics._records import whole_weights
 from riemdp.statistics._seen import vector_ball
 from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
+
+    from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
 
 #: More records than any data set has.
 MOST_RECORDS = 2.0**63
-#: Range of the weight of a count.
+#: Range of the weight of a count; the former is the least sum of weights that is divided by, too.
 _LEAST, _GREATEST = 2.0**-20, 4.0
 
 
 class Sums(Statistic):
     """A statistic whose answers are means of vectors, one a record, times :meth:`answer_factor`.
 
-    So it has a form for a private number of records, :class:`Counted`: sums of these vectors, and
-    how many there are. In every method ``dim`` is :meth:`dim`, and lengths are in units of
-    :meth:`unit`.
+    So it has a form for a private number of records, or for private weights, :class:`Counted`: sums
+    of these vectors, and how many there are, or how much weight. In every method ``dim`` is
+    :meth:`dim`, and lengths are in units of :meth:`unit`.
 
     Attributes
     ----------
@@ -178,7 +185,7 @@ class Sums(Statistic):
         """
         return parts
 
-    def count_weight(self, ball: Ball) -> float:
+    def count_weight(self, dim: int) -> float:
         """Return the weight of the count with the least error of a mean at the boundary.
 
         Noise follows ``sqrt(norm^2 + weight^2)``, and the squared error ``dim + 1 / weight^2``
@@ -186,40 +193,85 @@ class Sums(Statistic):
 
         Parameters
         ----------
-        ball : Ball
+        dim : int
 
         Returns
         -------
         float
         """
-        dim = self.dim(ball)
         return math.sqrt(self.answer_norm(dim, 0) / math.sqrt(dim))
 
     def counted(self, ball: Ball) -> Statistic:
         """Return the sums with the number of records; see :meth:`Statistic.counted`."""
-        return Counted(self, 0.0 if self.counts_records else self.count_weight(ball))
+        return Counted(self, 0.0 if self.counts_records else self.count_weight(self.dim(ball)))
+
+    def weighted(self, dim: int) -> Counted:
+        """Return the sums with private weights, of a public number of records.
+
+        The sum of weights is multiplied by the largest number that costs nothing, ``sqrt(move^2 -
+        norm^2)``, or by that of :meth:`count_weight`, if that is more.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        Counted
+        """
+        if self.counts_records:
+            return Counted(self, 0.0, weighs=True)
+        move, norm = self.answer_move(dim, 0), self.answer_norm(dim, 0)
+        free = max(Fraction(move) ** 2 - Fraction(norm) ** 2, Fraction(0))
+        found = math.sqrt(free)
+        while Fraction(found) ** 2 > free:
+            found = math.nextafter(found, 0.0)
+        return Counted(self, max(found, self.count_weight(dim)), weighs=True)
 
 
 @dataclass(frozen=True, eq=False)
 class _Total(Rewritten):
-    """The sum that an exact mean is of, times a number, and another number for every record."""
+    """The sum that an exact mean is of, times a number, and another number for every record.
+
+    Or both times the weight of each record: an integer, so that nothing is rounded.
+    """
 
     question: Question
     factor: Fraction
     one: Fraction | None
     size: int
+    weighs: bool
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*self.question.takes, *(("weights",) if self.weighs else ()))
+
+    def rows(self, ball: Ball, records: Any) -> Partial:
+        if not self.weighs:
+            return super().rows(ball, records)
+        inner = records if self.question.takes else np.asarray(records.points)
+        # of records that nobody has checked too: from 0 to 1
+        weights = np.fmin(np.fmax(np.asarray(records.weights), 0.0), 1.0)
+        return super().rows(ball, inner), whole_weights(weights)
+
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        if not self.weighs:
+            return super().added(ball, rows)
+        inner, whole = rows
+        return Sum(added_products(self.question.guarded(ball, inner), whole), sum_of(whole))
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        one = () if self.one is None else (partial.count * self.one,)
-        if partial.count == 0:
+        number = Fraction(partial.count, UNIT if self.weighs else 1)
+        one = () if self.one is None else (number * self.one,)
+        if number == 0:
             return ((Fraction(0),) * self.size) + one
         mean = map(Fraction, self.question.finish(ball, partial, tol))
-        return (*(partial.count * self.factor * x for x in mean), *one)
+        return (*(number * self.factor * x for x in mean), *one)
 
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Where the inner statistic has come to, with the number of records as it was released."""
+    """Where the inner statistic has come to, with the number, or weight, that was released."""
 
     inner: Any
     count: float = 1.0
@@ -229,7 +281,7 @@ class _Place:
 @register
 @dataclass(frozen=True)
 class Counted(Around):
-    """Sums over a private number of records, and that number, both with noise.
+    """Sums over a private number of records, or with private weights, and that number, with noise.
 
     Answers are sums over the records of the vectors whose means the inner statistic asks for, with
     ``weight`` for every record as one more coordinate of the first answer. Each is divided by the
@@ -240,6 +292,12 @@ class Counted(Around):
     least. How long its noise is taken to be follows that number too. Where class sizes are among
     the features, these say how many records there are: nothing is added, and the weight is 0.
 
+    With ``weighs`` every record has a weight in [0, 1], as private as the record, that its vector
+    is multiplied by, and the sum of weights takes the place of the number of records: what the
+    inner statistic gets is a weighted mean. A record may be replaced with its weight, so that an
+    answer moves by the larger of its move and its norm, ``weight`` among it. A sum of weights under
+    the standard deviation of its noise is taken for that.
+
     Parameters
     ----------
     statistic : Statistic
@@ -247,6 +305,8 @@ class Counted(Around):
         :class:`RefinedMean`, :class:`Variance` or :class:`GeometricMedian`.
     weight : float
         Of the count, in units of the vectors: from 2^-20 to 4; 0 where features count records.
+    weighs : bool, default False
+        Whether records have private weights: :attr:`riemdp.statistics.Records.weights`.
 
     Raises
     ------
@@ -269,6 +329,11 @@ class Counted(Around):
     ... )
     >>> release.value["mean"].shape, abs(release.count - 500) < 50
     ((2,), True)
+    >>> weighted = Counted(Moments(), 0.5, weighs=True)
+    >>> records = riemdp.Records(points, weights=np.linspace(0.5, 1.0, 500))
+    >>> release = riemdp.private_statistic(weighted, records, ball, riemdp.GDP(1.0))
+    >>> release.n, abs(release.value["weight"] - 375) < 50
+    (500, True)
     """
 
     name: ClassVar[str] = "counted"
@@ -278,6 +343,7 @@ class Counted(Around):
 
     statistic: Sums
     weight: float
+    weighs: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.statistic, Sums):
@@ -287,18 +353,33 @@ class Counted(Around):
             )
         weight = checked_weight(self.weight, free=self.statistic.counts_records)
         object.__setattr__(self, "weight", weight)
+        if not isinstance(self.weighs, bool):
+            raise InvalidParameterError(f"weighs must be true or false, got {shown(self.weighs)}")
 
     @property
     def title(self) -> str:
         """With that of the inner statistic; see :attr:`Statistic.title`."""
-        return f"{self.name} {self.statistic.title}"
+        return f"{'weighted' if self.weighs else self.name} {self.statistic.title}"
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the inner statistic takes, and weights where there are any."""
+        return (*self.statistic.takes, *(("weights",) if self.weighs else ()))
+
+    @property
+    def of(self) -> Literal["points", "rows"]:  # type: ignore[override]
+        """That of the inner statistic; but people who weigh have one point each."""
+        return "points" if self.weighs else self.statistic.of
 
     @property
     def caveat(self) -> str:  # type: ignore[override]
         """That of the inner statistic, and what the number of records adds."""
+        number, much = "number of records", "as many records as were"
+        if self.weighs:
+            number, much = "sum of weights", "the sum of weights that was"
         own = (
-            "the noise of the number of records is in it to first order, for a value at the "
-            "boundary of the ball and as many records as were released"
+            f"the noise of the {number} is in it to first order, for a value at the boundary of "
+            f"the ball and {much} released"
         )
         inner = self.statistic.caveat or "expected_distance is that of the noise"
         return f"{inner}; {own}"
@@ -317,9 +398,49 @@ class Counted(Around):
         """Zero: integers are added; see :meth:`Statistic.tolerance`."""
         return 0.0
 
-    def counted(self, ball: Ball) -> Counted:  # noqa: ARG002
-        """Return itself; see :meth:`Statistic.counted`."""
-        return self
+    def counted(self, ball: Ball) -> Counted:
+        """Return itself, of weights with the weight that suits it; see :meth:`Statistic.counted`.
+
+        That is the one of :meth:`Sums.count_weight`.
+        """
+        if not self.weighs or self.statistic.counts_records:
+            return self
+        return replace(self, weight=self.statistic.count_weight(self.statistic.dim(ball)))
+
+    def check_records(self, records: Records) -> None:
+        """Require weights in [0, 1], where there are any; see :meth:`Statistic.check_records`."""
+        self.statistic.check_records(self._checked(records))
+
+    def check_chunk(self, records: Records) -> Any:
+        """Require the same; see :meth:`Statistic.check_chunk`."""
+        return self.statistic.check_chunk(self._checked(records))
+
+    def _checked(self, records: Records) -> Records:
+        """Check weights, and return what the inner statistic takes."""
+        if not self.weighs:
+            return records
+        check_extras(records, self.takes, self.title)
+        if len(wrong := np.flatnonzero(np.asarray(records.weights) > 1.0)):
+            raise NotOnManifoldError(
+                f"row {wrong[0]}: its weight is more than 1; scale weights by a public bound"
+            )
+        return replace(records, weights=None)
+
+    def absent(self) -> Mapping[str, object]:
+        """Return that of the inner statistic, and a weight of 0; see :meth:`Statistic.absent`."""
+        return {**self.statistic.absent(), **({"weights": 0.0} if self.weighs else {})}
+
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
+        """Return those of the inner statistic, and weights of all sizes.
+
+        See :meth:`Statistic.typical_extras`.
+        """
+        found = self.statistic.typical_extras(size, generator)
+        if not self.weighs:
+            return found
+        weights = generator.uniform(size=size)
+        weights[:2] = (0.0, 1.0)[: len(weights[:2])]
+        return {**found, "weights": weights}
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
         """Return the same, and those of the sums; see :meth:`Statistic.proofs_on`."""
@@ -349,12 +470,15 @@ class Counted(Around):
 
         Rounded down, so that they are at most the weight times the unit long.
         """
-        norm = Fraction(self.statistic.answer_norm(self.statistic.dim(ball), step))
-        if step == 0:
-            norm = Fraction(root_up(norm**2 + Fraction(self.weight) ** 2))
+        norm = Fraction(self._norm(self.statistic.dim(ball), step))
         weight = Fraction(self.answer_weight(step))
         found = float(weight / norm)
         return found if Fraction(found) * norm <= weight else math.nextafter(found, 0.0)
+
+    def _norm(self, dim: int, step: int) -> float:
+        """Return the largest norm of what a record adds, before it is scaled; rounded up."""
+        norm = self.statistic.answer_norm(dim, step)
+        return norm if step else root_up(Fraction(norm) ** 2 + Fraction(self.weight) ** 2)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """Return the unit; refused if the inner statistic has no sensitivity on this ball.
@@ -365,16 +489,32 @@ class Counted(Around):
         return self.statistic.unit(ball)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
-        """Return how far the sums move, whatever n is; see :meth:`Statistic.replace_one`."""
+        """Return how far the sums move, whatever n is; see :meth:`Statistic.replace_one`.
+
+        With a weight that is replaced too, a row may come or go as well.
+        """
+        return self._largest(ball, self._far)
+
+    def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
+        """Return how far they move whatever weights are; see :meth:`Statistic.replace_point`."""
+        return self._largest(ball, self.statistic.answer_move)
+
+    def _far(self, dim: int, step: int) -> float:
+        """Return how far what a record adds moves where the record is replaced with its weight."""
+        move = self.statistic.answer_move(dim, step)
+        return max(move, self._norm(dim, step)) if self.weighs else move
+
+    def _largest(self, ball: Ball, moves: Callable[[int, int], float]) -> float:
+        """Return the largest move of an answer over its weight, of those of what a record adds."""
         self.statistic.replace_one(ball, 2, "coordinates")
         dim = self.statistic.dim(ball)
-        moves = [
+        found = [
             Fraction(self._scale(ball, step))
-            * Fraction(self.statistic.answer_move(dim, step))
+            * Fraction(moves(dim, step))
             / Fraction(self.answer_weight(step))
             for step in range(self.steps)
         ]
-        return quotient_of(max(moves) * Fraction(self.statistic.unit(ball)), 1)
+        return quotient_of(max(found) * Fraction(self.statistic.unit(ball)), 1)
 
     def _factor(self, ball: Ball, step: int) -> float:
         """Return what makes an answer of the inner statistic of one here, over one record."""
@@ -401,8 +541,25 @@ class Counted(Around):
         return math.sqrt((size * factor**2 + count**2) / len(form))
 
     def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
-        """See :meth:`Statistic.released_count`."""
-        return float(self._count_form(ball) @ answers[0])
+        """None where it is the sum of weights; see :meth:`Statistic.released_count`."""
+        return None if self.weighs else self._number(ball, answers[0])
+
+    def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
+        """Return the sum of weights; see :meth:`Statistic.released_total`."""
+        return self._number(ball, answers[0]) if self.weighs else None
+
+    def _number(self, ball: Ball, noisy: FloatArray) -> float:
+        return float(self._count_form(ball) @ noisy)
+
+    def _least(self, ball: Ball, deviation: Callable[[], float]) -> float:
+        """Return the least number that is divided by, a public one.
+
+        One record; of weights the standard deviation of the noise in their sum, by that in a
+        coordinate of the answer.
+        """
+        if not self.weighs:
+            return 1.0
+        return max(_LEAST, deviation() * float(np.linalg.norm(self._count_form(ball))))
 
     def start(self, ball: Ball) -> _Place:
         """Return where the inner statistic starts; see :meth:`Statistic.start`."""
@@ -415,14 +572,16 @@ class Counted(Around):
         one = None
         if self.weight:
             one = self._one(ball) if step == 0 else Fraction(0)
-        return _Total(asked, Fraction(self._scale(ball, step)) / inner, one, self._size(ball))
+        scale = Fraction(self._scale(ball, step)) / inner
+        return _Total(asked, scale, one, self._size(ball), self.weighs)
 
     def move(
         self, ball: Ball, point: _Place, noisy: FloatArray, step: int, noise: Callable[[], float]
     ) -> _Place:
         """Divide by the number that was released, and move; see :meth:`Statistic.move`."""
-        count = float(self._count_form(ball) @ noisy) if step == 0 else point.count
-        factor, size = self._factor(ball, step) / max(count, 1.0), self._size(ball)
+        count = self._number(ball, noisy) if step == 0 else point.count
+        least = self._least(ball, lambda: noise() / math.sqrt(len(noisy)))
+        factor, size = self._factor(ball, step) / max(count, least), self._size(ball)
         # of the mean length of noise, the part of the coordinates that the inner statistic sees
         part = math.sqrt((size - 0.5) / (len(noisy) - 0.5))
         answer = noisy[:size] * factor
@@ -441,20 +600,23 @@ class Counted(Around):
     def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> Any:
         """Return the value of the inner statistic, parts with the number among them.
 
-        ``count`` is the number of records as it was drawn, ``count_sd`` the standard deviation of
-        its noise. Other standard deviations are to first order in the noise, and take that of the
-        number in as far as :meth:`Sums.with_count` says.
+        ``count`` is the number of records as it was drawn, or ``weight`` the sum of weights, and
+        ``count_sd`` or ``weight_sd`` the standard deviation of its noise. Other standard deviations
+        are to first order in the noise, and take that of the number in as far as
+        :meth:`Sums.with_count` says.
         """
         if not self.statistic.in_parts:
             return self.statistic.present(ball, value, deviation)
         sd, count = deviation(), float(value[-1])
-        number, count_sd = max(count, 1.0), sd * float(np.linalg.norm(self._count_form(ball)))
+        count_sd = sd * float(np.linalg.norm(self._count_form(ball)))
+        number = max(count, self._least(ball, lambda: sd))
         inner = sd * self._factor(ball, self.steps - 1) / number
         parts = self.statistic.present(ball, value[:-1], lambda: inner)
         found = dict(self.statistic.with_count(dict(parts.items()), count_sd / number))
         if self.steps > 1:  # of the first answer, which has a scale of its own
             found["base_sd"] = sd / (self._scale(ball, 0) * number)
-        return NamedValues(value, {**found, "count": count, "count_sd": count_sd})
+        name = "weight" if self.weighs else "count"
+        return NamedValues(value, {**found, name: count, f"{name}_sd": count_sd})
 
     def released_moments(
         self, ball: Ball, value: FloatArray, deviation: float, n: int

@@ -135,17 +135,6 @@ def mean_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
     return tuple(whole * each for whole in total.total)
 
 
-def total_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
-    """Return the sum of rows, times a length; of no records zeros."""
-    each = Fraction(unit) / UNIT
-    return tuple(whole * each for whole in total.total)
-
-
-def steps_of(weight: float) -> int:
-    """Return a weight from 0 to 4 in steps of the grid, rounded down."""
-    return math.trunc(weight * UNIT)
-
-
 def symmetric_of(products: FloatArray, dim: int, weights: tuple[float, float]) -> FloatArray:
     """Return a symmetric matrix of the weighted products of coordinates, the diagonal first.
 

@@ -10,8 +10,10 @@ import numpy as np
 from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
+from riemdp.kernel import UNIT, guarded
 from riemdp.statistics._counted import Sums
 from riemdp.statistics._descent import descent_of
+from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._mean_solver import MeanSolver
 from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
@@ -73,6 +75,12 @@ class Mean(Summary):
     def rows(self, ball: Ball, records: Any) -> Partial:
         """Clip; see :meth:`Question.rows`."""
         return self._exact(ball).rows_of(ball, records)
+
+    def guarded(self, ball: Ball, rows: Partial) -> NDArray[np.int64]:
+        """Guard integers, where these are added; see :meth:`Question.guarded`."""
+        if not isinstance(self._exact(ball), ExactSum):
+            return super().guarded(ball, rows)
+        return guarded(rows, UNIT**2)
 
     def added(self, ball: Ball, rows: Partial) -> Partial:
         """Add, where that is all that is needed; see :meth:`Question.added`."""

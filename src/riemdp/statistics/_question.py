@@ -101,7 +101,7 @@ class Question(ABC):
     def guarded(self, ball: Ball, rows: Partial) -> NDArray[np.int64]:  # noqa: ARG002
         """Return integer rows none of which is longer than is proved.
 
-        What is needed for means of the rows of people: :attr:`Statistic.of`.
+        What is needed for means of the rows of people, :attr:`Statistic.of`, and for weights.
 
         Parameters
         ----------
@@ -120,8 +120,8 @@ class Question(ABC):
             By default: where rows are no integers of a stated length.
         """
         raise UnsupportedError(
-            f"no length is stated of the rows of {type(self).__name__}, so that people with "
-            "several records have no row of their own"
+            f"no length is stated of the rows of {type(self).__name__}, so that they are neither "
+            "averaged for people with several records, nor multiplied by weights"
         )
 
     def added(self, ball: Ball, rows: Partial) -> Partial:  # noqa: ARG002

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.kernel import Sum
+from riemdp.kernel import UNIT, Sum
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
 
@@ -38,6 +40,22 @@ def in_units(vectors: FloatArray, length: float | FloatArray) -> FloatArray:
     1 as a real number, which would not count.
     """
     return np.asarray(vectors / (length * (1.0 + (vectors.shape[-1] + 8.0) * 2.0**-52)))
+
+
+def whole_weights(weights: ArrayLike) -> NDArray[np.int64]:
+    """Return weights in units of ``1 / UNIT``, rounded down, each by itself.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n,)
+        In [0, 1].
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    # a power of two rounds nothing
+    return (np.asarray(weights, dtype=np.float64) * UNIT).astype(np.int64)
 
 
 def check_inside(ball: Ball, data: FloatArray) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.statistics._counted import Counted
     from riemdp.statistics._means import Mean
     from riemdp.statistics._question import Question
     from riemdp.statistics._statistic import Metric, Statistic
@@ -104,6 +105,10 @@ class RefinedMean(StepsToMeans):
     def counted(self, ball: Ball) -> Statistic:
         """See :meth:`NoisySteps.counted`; of one round a mean."""
         return TangentMean().counted(ball) if self.rounds == 1 else super().counted(ball)
+
+    def weighted(self, dim: int) -> Counted:
+        """See :meth:`Sums.weighted`; of one round a mean."""
+        return TangentMean().weighted(dim) if self.rounds == 1 else super().weighted(dim)
 
     def _mean(self, ball: Ball) -> Mean | None:
         return mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None

@@ -88,7 +88,7 @@ class Statistic(Part, sort="statistic"):
     projects: ClassVar[bool] = True
     keeps_range: ClassVar[bool] = False
     totals: ClassVar[bool] = False
-    weighs: ClassVar[bool] = False
+    weighs: bool = False
 
     @property
     def title(self) -> str:

@@ -71,9 +71,8 @@ class SumStatistic(FeatureSum, Sums):
         """Return that of features; see :meth:`Sums.farthest`."""
         return self.answer_norm(self.dim(ball), 0)
 
-    def count_weight(self, ball: Ball) -> float:
+    def count_weight(self, dim: int) -> float:
         """For features at the boundary, not a mean alone; see :meth:`Sums.count_weight`."""
-        dim = self.dim(ball)
         return self.answer_norm(dim, 0) * math.pow(self.shape(dim).size, -0.25)
 
     @abstractmethod

@@ -43,7 +43,7 @@ class PerUser(Neighbours):
     contribution : int, default 1
         Largest number of records that a person counts for, public. A person with fewer records
         counts for less, with a weight that is as private as the records:
-        :class:`riemdp.statistics.WeightedMean`. With 1 every person counts alike.
+        :class:`riemdp.statistics.Counted`. With 1 every person counts alike.
 
     Raises
     ------

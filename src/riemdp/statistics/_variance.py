@@ -160,9 +160,9 @@ class Variance(Sums):
         """Return that of the moments; see :meth:`Sums.answer_factor`."""
         return self._moments.answer_factor(dim, step)
 
-    def count_weight(self, ball: Ball) -> float:
+    def count_weight(self, dim: int) -> float:
         """Return that of the moments; see :meth:`Sums.count_weight`."""
-        return self._moments.count_weight(ball)
+        return self._moments.count_weight(dim)
 
     def farthest(self, ball: Ball) -> float:
         """At most, to first order; see :meth:`noise_in_value`."""

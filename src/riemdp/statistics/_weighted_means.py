@@ -21,6 +21,7 @@ from riemdp._part import register
 from riemdp.kernel import sum_of
 from riemdp.statistics._feature_sums import quotient_of
 from riemdp.statistics._means import AverageMean, IntrinsicMean, Mean, check_certifiable
+from riemdp.statistics._records import whole_weights
 from riemdp.statistics._sensitivity import (
     alike,
     weighted_frechet_mean_sensitivity,
@@ -38,25 +39,6 @@ if TYPE_CHECKING:
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric, Statistic
-
-#: Weights are rounded down to multiples of ``2^-40``.
-_BITS = 40
-
-
-def whole_weights(weights: ArrayLike) -> NDArray[np.int64]:
-    """Return weights in units of ``2^-40``, rounded down, each by itself.
-
-    Parameters
-    ----------
-    weights : array_like, shape (n,)
-        In [0, 1].
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-    """
-    # a power of two rounds nothing
-    return (np.asarray(weights, dtype=np.float64) * 2.0**_BITS).astype(np.int64)
 
 
 def largest_share(weights: ArrayLike) -> float:
