@@ -181,6 +181,17 @@ def test_mean_concentrated_privacy_bounds_the_mean_of_the_loss_too():
     assert within_budget(draws, "mean", math.nextafter(1.0, 0.0), 10.0, allowance=ALLOWANCE)
 
 
+@pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(3, 5), Fraction(5, 8), Fraction(40)])
+def test_mean_concentrated_privacy_is_proved_for_steps_of_at_most_one(rho):
+    """The step is 1 up to a rho of 3/5: docs/proofs/privacy-conversions.md."""
+    step = 1 if rho <= Fraction(3, 5) else Fraction(8, 5) / (1 + rho)
+    tau = mpmath.sqrt(2 * mpmath.expm1(number(step * (step + 1) * rho))) / number(Fraction(step))
+    over, under = just(tau, Fraction(1, 10**14))
+    draws = {gaussian(2 * rho): 1}
+    assert within_budget(draws, "mean", 2 * float(rho), over)
+    assert not within_budget(draws, "mean", 2 * float(rho), under)
+
+
 def test_an_allowance_is_a_part_of_the_total():
     """Ten tenths, rounded up, fit with it alone."""
     assert Fraction(1, 10**12) == ALLOWANCE

@@ -193,8 +193,9 @@ class Products(Shape):
         own = on_grid(vectors)
         if not self.hermitian:
             return _outer(own, _WHOLE, _ROOT_TWO)
-        real, imaginary = own[:, : self.dim // 2], own[:, self.dim // 2 :]
-        i, j = np.triu_indices(self.dim // 2, 1)
+        half = self.dim // 2
+        real, imaginary = own[:, :half], own[:, half:]
+        i, j = np.triu_indices(half, 1)
         cosine = _products((real[:, i], real[:, j]), (imaginary[:, i], imaginary[:, j]))
         sine = _products((imaginary[:, i], real[:, j]), (-real[:, i], imaginary[:, j]))
         squares = _products((real, real), (imaginary, imaginary))
@@ -405,7 +406,7 @@ def _second(rows: Integers, second: Second, scalar: int) -> Integers:
 def _outer(rows: Integers, on: int, above: int) -> Integers:
     """Return the diagonal of ``v v^T`` times ``on``, and what is above it times ``above``."""
     squares = _times(_products((rows, rows)), on)
-    parts = [_products((rows[:, i, None], rows[:, i + 1 :])) for i in range(rows.shape[-1] - 1)]
+    parts = [_products((rows[:, i, None], rows[:, i + 1 :])) for i in range(rows.shape[1])]
     return np.concatenate([squares, *(_times(part, above) for part in parts)], axis=-1)
 
 
@@ -413,7 +414,7 @@ def _times(whole: Integers, weight: int) -> Integers:
     """Multiply integers of at most ``2^40`` in size by ``weight / 2^22``, towards zero."""
     if weight == _WHOLE:
         return whole
-    return np.asarray((whole * weight + (whole >> 63 & _WHOLE - 1)) >> 22)  # a negative one: up
+    return np.asarray(np.sign(whole) * (np.abs(whole) * weight >> 22))
 
 
 def _products(*pairs: Sequence[Integers]) -> Integers:
@@ -426,5 +427,5 @@ def _products(*pairs: Sequence[Integers]) -> Integers:
         high = high + (first >> _LOW) * second
         low = low + (first & _MASK) * second
     middle = high + (low >> _LOW)  # over 2^20, rounded down
-    up = middle >> 63 & _MASK + ((low & _MASK) != 0)  # where that is negative
+    up = np.where(middle < 0, _MASK + ((low & _MASK) != 0), 0)
     return np.asarray((middle + up) >> _LOW)
