@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -446,6 +447,13 @@ def test_a_count_is_beside_what_counts_as_none():
 def test_what_states_no_norm_and_no_move_is_no_shape():
     assert Shape.__abstractmethods__ == {"size", "norm", "move", "rows"}
     assert all(isinstance(getattr(Shape, name), property) for name in ("size", "norm", "move"))
+
+
+@pytest.mark.parametrize("shape", shapes(2), ids=str)
+def test_no_shape_changes_after_its_numbers_are_checked(shape):
+    for field in dataclasses.fields(shape):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(shape, field.name, 10**9)
 
 
 def test_numbers_at_their_limits_are_taken():

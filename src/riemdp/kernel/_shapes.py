@@ -154,7 +154,7 @@ class Moment(Shape):
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:  # noqa: ARG002
         own = on_grid(vectors)
-        return np.concatenate([own, _second(own, self.second, self.scalar)], axis=-1)
+        return np.concatenate([own, _second(own, self.second, self.scalar)], axis=1)
 
     @property
     def weights(self) -> tuple[float, float]:
@@ -199,8 +199,8 @@ class Products(Shape):
         cosine = _products((real[:, i], real[:, j]), (imaginary[:, i], imaginary[:, j]))
         sine = _products((imaginary[:, i], real[:, j]), (-real[:, i], imaginary[:, j]))
         squares = _products((real, real), (imaginary, imaginary))
-        above = np.concatenate([cosine, sine], axis=-1)
-        return np.concatenate([squares, _times(above, _ROOT_TWO)], axis=-1)
+        above = np.concatenate([cosine, sine], axis=1)
+        return np.concatenate([squares, _times(above, _ROOT_TWO)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class Classes(Shape):
         is_in = (codes[:, None] == np.arange(self.classes)).astype(np.int64)
         sums = (is_in[:, :, None] * own[:, None, :]).reshape(len(own), self.classes * self.dim)
         found = [sums, is_in * self.share] if self.shares else [sums]
-        return np.concatenate([*found, _second(own, self.second, 1 << 10)], axis=-1)
+        return np.concatenate([*found, _second(own, self.second, 1 << 10)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class Line(Shape):
         own = on_grid(vectors)
         number = on_grid(np.asarray(beside, dtype=np.float64)[:, None])
         square = _times(_products((number, number)), _ROOT_TWO)
-        return np.concatenate([own, _products((number, own)), number, square], axis=-1)
+        return np.concatenate([own, _products((number, own)), number, square], axis=1)
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ class Weighted(Shape):
         own = on_grid(vectors)
         weights = np.maximum(on_grid(np.asarray(beside, dtype=np.float64)[:, None]), 0)
         count = _products((weights, np.full_like(weights, self.weight)))
-        return np.concatenate([_products((weights, own)), count], axis=-1)
+        return np.concatenate([_products((weights, own)), count], axis=1)
 
 
 @dataclass(frozen=True)
@@ -343,7 +343,7 @@ class Counted(Shape):
 
     def counted(self, rows: Integers) -> Integers:
         """Return rows of the inner shape with the number beside them."""
-        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=-1)
+        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=1)
 
 
 def on_grid(vectors: NDArray[np.float64]) -> Integers:
@@ -398,8 +398,8 @@ def _second(rows: Integers, second: Second, scalar: int) -> Integers:
     if second == "matrix":
         return _outer(rows, _ROOT_HALF, _WHOLE)
     high, low = rows >> _LOW, rows & _MASK
-    middle = 2 * (high * low).sum(axis=-1) + ((low * low).sum(axis=-1) >> _LOW)
-    square = ((high * high).sum(axis=-1) << 10) + (middle >> 10)  # of the row, over 2^30
+    middle = 2 * (high * low).sum(axis=1) + ((low * low).sum(axis=1) >> _LOW)
+    square = ((high * high).sum(axis=1) << 10) + (middle >> 10)  # of the row, over 2^30
     return np.asarray(scalar * square[:, None] >> 20)
 
 
@@ -407,7 +407,7 @@ def _outer(rows: Integers, on: int, above: int) -> Integers:
     """Return the diagonal of ``v v^T`` times ``on``, and what is above it times ``above``."""
     squares = _times(_products((rows, rows)), on)
     parts = [_products((rows[:, i, None], rows[:, i + 1 :])) for i in range(rows.shape[1])]
-    return np.concatenate([squares, *(_times(part, above) for part in parts)], axis=-1)
+    return np.concatenate([squares, *(_times(part, above) for part in parts)], axis=1)
 
 
 def _times(whole: Integers, weight: int) -> Integers:
