@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import flint
 import mpmath
 import pytest
 
@@ -98,7 +99,7 @@ def test_conversions_are_those_of_mpmath_and_rounded_up(ratio):
     }
     for name, wanted in expected.items():
         assert abs(found[name] / wanted - 1) < mpmath.mpf(10) ** -30, name
-        assert found[name] > wanted * (1 - mpmath.mpf(10) ** -45), name
+        assert found[name] > wanted * (1 - mpmath.mpf(10) ** -80), name  # to 58 digits
     assert choice.rho == Fraction(ratio) ** 2 / 8
     assert choice.epsilon == ratio
 
@@ -232,6 +233,7 @@ def test_orders_without_end_are_pure():
 
 def test_an_angle_of_pi_allows_all():
     assert within_budget({gaussian(10**9): 1}, "angle", math.pi)
+    assert within_budget({gaussian(10**9): 1}, "angle", 4.0)
     assert not within_budget({gaussian(10**9): 1}, "angle", math.nextafter(math.pi, 0.0))
 
 
@@ -251,6 +253,25 @@ def test_what_decides_nothing_is_not_within(monkeypatch):
     _costs._within_curve.cache_clear()
     assert not within_budget({gaussian(1): 1}, "approx", 1.0, 0.99)
     _costs._within_curve.cache_clear()
+
+
+def test_bits_double_until_a_sign_is_known():
+    taken = []
+
+    def enclosure(middle, radius):
+        taken.append(flint.ctx.prec)
+        return flint.arb(middle, radius)
+
+    for middle, radius, is_known in ((-0.5, 0.25, True), (0.5, 0.25, True), (0.0, 1.0, False)):
+        taken.clear()
+        assert _costs._is_negative(lambda a=middle, b=radius: enclosure(a, b)) is (middle < 0.0)
+        assert taken == ([192] if is_known else [192, 384, 768, 1536, 3072])
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_nothing_costs_nothing(definition):
+    fixed = {"approx": [0.0], "renyi": [2.0], "mean": [0.0]}.get(definition, [])
+    assert within_budget({}, definition, *fixed, 0.0)
 
 
 def test_where_other_arguments_may_say_more():
