@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riemdp.kernel import UNIT, on_grid
+from riemdp.kernel import UNIT, _shapes, on_grid
 
 
 def square(row):
@@ -54,6 +54,18 @@ def test_what_is_no_vector_counts_as_zero(wrong):
     found = on_grid(vectors)
     assert found.tolist() == [[UNIT // 4] * 2, [0, 0], [UNIT // 4] * 2]
     assert on_grid(np.asfortranarray(vectors)).tolist() == found.tolist()
+
+
+def test_what_floats_prove_short_is_not_checked_again(monkeypatch):
+    """Of one that is longer all are."""
+    vectors = np.array([[0.6, 0.79], [-0.99, 0.0], [0.0, 0.0]])
+    checked = []
+    monkeypatch.setattr(_shapes, "guarded", lambda rows, most: checked.append((len(rows), most)))
+    assert on_grid(vectors).tolist() == [[int(Fraction(x) * UNIT) for x in v] for v in vectors]
+    assert not checked
+    vectors[0, 1] = 1.0
+    on_grid(vectors)
+    assert checked == [(3, UNIT**2)]
 
 
 def test_rows_are_a_copy():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -17,6 +18,7 @@ from riemdp.kernel import (
     Line,
     Moment,
     Products,
+    Shape,
     Vector,
     _shapes,
 )
@@ -148,6 +150,34 @@ def test_rounding_takes_products_over_their_real_move_and_not_over_the_stated_on
         assert found.max() <= shape.move * UNIT**2
         assert found.min() > shape.move * UNIT**2 * (1 - SHARP)
     assert farther > 0 or not near
+
+
+def root_up(square):
+    """A square root, up to 2^-80 more."""
+    return Fraction(math.isqrt(square << 160) + 1, 1 << 80)
+
+
+@pytest.mark.parametrize("dim", range(1, 7))
+def test_stated_moves_leave_room_for_every_coordinate_that_is_rounded(dim):
+    """The real square, and 7 times 5/2 steps times the root of their number, rounded up."""
+    pairs = dim * (dim + 1) // 2
+    for shape, square, rounded in (
+        (Vector(dim), 4, 0),
+        (Moment(dim), 4, 0),  # test_moment_lemma.py
+        (Moment(dim, "matrix"), 4, pairs),
+        (Products(dim), 2, pairs),
+        (Products(2 * dim, hermitian=True), 2, dim * dim),
+        (Classes(dim, 3), 4, 0),
+        (Classes(dim, 3, "scalar"), 4, 1),
+        (Classes(dim, 3, "matrix"), 4, pairs),
+        (Line(dim), 8, dim + 1),
+        (Counted(Line(dim), UNIT), 8, dim + 1),
+    ):
+        root = next(k for k in itertools.count() if k**2 >= rounded)
+        assert shape.move == square + 7 * Fraction(5, 2) * root / UNIT
+        steps = Fraction(5, 2)
+        if rounded:
+            assert shape.move >= (root_up(square) + steps * root_up(rounded) / UNIT) ** 2
 
 
 def over(first, second, weight, n):
@@ -384,6 +414,29 @@ def test_a_count_is_beside_what_counts_as_none():
     assert shape.fallback == (0, 0, 0, 0, 0, 0, 5)
     assert shape.move == Classes(2, 2).move
     assert shape.counted(np.zeros((2, 6), dtype=np.int64))[:, -1].tolist() == [5, 5]
+
+
+def test_what_states_no_norm_and_no_move_is_no_shape():
+    assert Shape.__abstractmethods__ == {"size", "norm", "move", "rows"}
+    assert all(isinstance(getattr(Shape, name), property) for name in ("size", "norm", "move"))
+
+
+@pytest.mark.parametrize("shape", shapes(2), ids=str)
+def test_no_shape_changes_after_its_numbers_are_checked(shape):
+    for field in dataclasses.fields(shape):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(shape, field.name, 10**9)
+
+
+def test_numbers_at_their_limits_are_taken():
+    for most, make in (
+        (_shapes._FREE, lambda value: Moment(2, scalar=value)),
+        (4 * UNIT, lambda value: Counted(Vector(2), value)),
+    ):
+        bounds = [make(value).norm for value in (0, most)]
+        assert bounds[0] == 1 < bounds[1]
+        with pytest.raises(InvalidParameterError, match=f"from 0 to {most}, got {most + 1}"):
+            make(most + 1)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Sums of integer rows: exact, however many and however large, and guarded."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -20,6 +21,11 @@ def test_many_large_rows_do_not_overflow(sign):
     rows = np.full((n, 1), sign * 2**42)
     assert added(rows, 2**84) == Sum((n * sign * 2**42,), n)
     assert sum_of(rows[:, 0]) == n * sign * 2**42
+
+
+def test_no_sum_changes_after_it_is_made():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Sum((1, -2), 3).count = 4
 
 
 def test_of_no_rows_the_sum_is_zero():

@@ -61,4 +61,4 @@ def _quotients(sums: NDArray[np.int64]) -> NDArray[np.int64]:
     # rest < k and low < k 2^21: both terms are under 2^62
     part, rest = np.divmod((rest << _LOW) + low, number)
     floor = (whole << _LOW) + part
-    return floor + ((floor < 0) & (rest > 0))
+    return floor + np.where(floor < 0, np.sign(rest), 0)  # a rest is at least 0

@@ -154,7 +154,7 @@ class Moment(Shape):
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:  # noqa: ARG002
         own = on_grid(vectors)
-        return np.concatenate([own, _second(own, self.second, self.scalar)], axis=-1)
+        return np.concatenate([own, _second(own, self.second, self.scalar)], axis=1)
 
     @property
     def weights(self) -> tuple[float, float]:
@@ -193,13 +193,14 @@ class Products(Shape):
         own = on_grid(vectors)
         if not self.hermitian:
             return _outer(own, _WHOLE, _ROOT_TWO)
-        real, imaginary = own[:, : self.dim // 2], own[:, self.dim // 2 :]
-        i, j = np.triu_indices(self.dim // 2, 1)
+        half = self.dim // 2
+        real, imaginary = own[:, :half], own[:, half:]
+        i, j = np.triu_indices(half, 1)
         cosine = _products((real[:, i], real[:, j]), (imaginary[:, i], imaginary[:, j]))
         sine = _products((imaginary[:, i], real[:, j]), (-real[:, i], imaginary[:, j]))
         squares = _products((real, real), (imaginary, imaginary))
-        above = np.concatenate([cosine, sine], axis=-1)
-        return np.concatenate([squares, _times(above, _ROOT_TWO)], axis=-1)
+        above = np.concatenate([cosine, sine], axis=1)
+        return np.concatenate([squares, _times(above, _ROOT_TWO)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,7 @@ class Classes(Shape):
         is_in = (codes[:, None] == np.arange(self.classes)).astype(np.int64)
         sums = (is_in[:, :, None] * own[:, None, :]).reshape(len(own), self.classes * self.dim)
         found = [sums, is_in * self.share] if self.shares else [sums]
-        return np.concatenate([*found, _second(own, self.second, 1 << 10)], axis=-1)
+        return np.concatenate([*found, _second(own, self.second, 1 << 10)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,7 @@ class Line(Shape):
         own = on_grid(vectors)
         number = on_grid(np.asarray(beside, dtype=np.float64)[:, None])
         square = _times(_products((number, number)), _ROOT_TWO)
-        return np.concatenate([own, _products((number, own)), number, square], axis=-1)
+        return np.concatenate([own, _products((number, own)), number, square], axis=1)
 
 
 @dataclass(frozen=True)
@@ -310,7 +311,7 @@ class Counted(Shape):
 
     def counted(self, rows: Integers) -> Integers:
         """Return rows of the inner shape with the number beside them."""
-        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=-1)
+        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=1)
 
 
 def on_grid(vectors: NDArray[np.float64]) -> Integers:
@@ -364,23 +365,23 @@ def _second(rows: Integers, second: Second, scalar: int) -> Integers:
     if second == "matrix":
         return _outer(rows, _ROOT_HALF, _WHOLE)
     high, low = rows >> _LOW, rows & _MASK
-    middle = 2 * (high * low).sum(axis=-1) + ((low * low).sum(axis=-1) >> _LOW)
-    square = ((high * high).sum(axis=-1) << 10) + (middle >> 10)  # of the row, over 2^30
+    middle = 2 * (high * low).sum(axis=1) + ((low * low).sum(axis=1) >> _LOW)
+    square = ((high * high).sum(axis=1) << 10) + (middle >> 10)  # of the row, over 2^30
     return np.asarray(scalar * square[:, None] >> 20)
 
 
 def _outer(rows: Integers, on: int, above: int) -> Integers:
     """Return the diagonal of ``v v^T`` times ``on``, and what is above it times ``above``."""
     squares = _times(_products((rows, rows)), on)
-    parts = [_products((rows[:, i, None], rows[:, i + 1 :])) for i in range(rows.shape[-1] - 1)]
-    return np.concatenate([squares, *(_times(part, above) for part in parts)], axis=-1)
+    parts = [_products((rows[:, i, None], rows[:, i + 1 :])) for i in range(rows.shape[1])]
+    return np.concatenate([squares, *(_times(part, above) for part in parts)], axis=1)
 
 
 def _times(whole: Integers, weight: int) -> Integers:
     """Multiply integers of at most ``2^40`` in size by ``weight / 2^22``, towards zero."""
     if weight == _WHOLE:
         return whole
-    return np.asarray((whole * weight + (whole >> 63 & _WHOLE - 1)) >> 22)  # a negative one: up
+    return np.asarray(np.sign(whole) * (np.abs(whole) * weight >> 22))
 
 
 def _products(*pairs: Sequence[Integers]) -> Integers:
@@ -393,5 +394,5 @@ def _products(*pairs: Sequence[Integers]) -> Integers:
         high = high + (first >> _LOW) * second
         low = low + (first & _MASK) * second
     middle = high + (low >> _LOW)  # over 2^20, rounded down
-    up = middle >> 63 & _MASK + ((low & _MASK) != 0)  # where that is negative
+    up = np.where(middle < 0, _MASK + ((low & _MASK) != 0), 0)
     return np.asarray((middle + up) >> _LOW)

@@ -46,9 +46,10 @@ def added(rows: NDArray[np.int64], most: int, fallback: Sequence[int] | None = N
     Sum
     """
     inside = guarded(rows, most, fallback)
-    starts = range(0, max(1, len(inside)), _ROWS)  # of no rows the sum is 0
-    parts = [inside[i : i + _ROWS].sum(axis=0).tolist() for i in starts]
-    return Sum(tuple(map(sum, zip(*parts, strict=True))), len(inside))
+    total = np.zeros(rows.shape[1], dtype=object)  # Python's integers
+    for start in range(0, len(inside), _ROWS):
+        total = total + inside[start : start + _ROWS].sum(axis=0).astype(object)
+    return Sum(tuple(total.tolist()), len(inside))
 
 
 def added_with_weights(rows: NDArray[np.int64], whole: NDArray[np.int64], most: int) -> Sum:
@@ -80,12 +81,11 @@ def added_products(rows: NDArray[np.int64], whole: NDArray[np.int64]) -> tuple[i
 
     Weights are at least 0, at most ``2^40``.
     """
-    total = [0] * rows.shape[1]
+    total = np.zeros(rows.shape[1], dtype=object)  # Python's integers
     for start in range(0, len(rows), _ROWS):
         some, each = rows[start : start + _ROWS], whole[start : start + _ROWS]
         # x = high 2^21 + low with 0 <= low < 2^21, so that |products| <= 2^41, 2^20 of them 2^61
         for left, up in ((some >> _COORDINATE, _COORDINATE), (some & (2**_COORDINATE - 1), 0)):
             for right, further in ((each >> _WEIGHT, _WEIGHT), (each & (2**_WEIGHT - 1), 0)):
-                found = (right @ left).tolist()
-                total = [a + (b << (up + further)) for a, b in zip(total, found, strict=True)]
-    return tuple(total)
+                total = total + ((right @ left).astype(object) << (up + further))
+    return tuple(total.tolist())
