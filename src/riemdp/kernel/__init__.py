@@ -3,7 +3,7 @@
 Nothing here knows spaces, statistics or releases.
 """
 
-from riemdp.kernel._costs import ALLOWANCE, Choice, is_sharp, noise, within_budget
+from riemdp.kernel._costs import Choice, is_sharp, noise, within_budget
 from riemdp.kernel._guard import guarded, within
 from riemdp.kernel._people import means_of_owners
 from riemdp.kernel._shapes import (
@@ -32,7 +32,6 @@ from riemdp.kernel._tiles import (
 )
 
 __all__ = [
-    "ALLOWANCE",
     "UNIT",
     "Choice",
     "Classes",
