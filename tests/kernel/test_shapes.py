@@ -13,7 +13,6 @@ from riemdp._errors import InvalidParameterError
 from riemdp.kernel import (
     UNIT,
     Classes,
-    Counted,
     Line,
     Moment,
     Products,
@@ -41,8 +40,6 @@ def shapes(dim):
         Weighted(dim, UNIT // 2),
         Weighted(dim, ROOT_3),
         Weighted(dim, 4 * UNIT),
-        Counted(Moment(dim), 3 * UNIT),
-        Counted(Line(dim), UNIT),
     ]
 
 
@@ -51,16 +48,11 @@ ALL = [each for dim in (1, 2, 3) for each in shapes(dim)]
 ALL += [Products(dim, hermitian=True) for dim in (4, 6)]
 
 
-def dim_of(shape):
-    return shape.inner.dim if isinstance(shape, Counted) else shape.dim
-
-
 def beside_of(shape):
     """What a record may have beside its vector."""
-    inner = shape.inner if isinstance(shape, Counted) else shape
-    if isinstance(inner, Classes):
+    if isinstance(shape, Classes):
         return [0, 1, -1]
-    return {Line: [1.0, -1.0, 0.3, 0.0], Weighted: [1.0, 0.7, 0.0]}.get(type(inner), [None])
+    return {Line: [1.0, -1.0, 0.3, 0.0], Weighted: [1.0, 0.7, 0.0]}.get(type(shape), [None])
 
 
 def vectors(dim, seed=0):
@@ -79,11 +71,11 @@ def vectors(dim, seed=0):
 
 def all_rows(shape, seed=0):
     rows = []
-    given = vectors(dim_of(shape), seed)
+    given = vectors(shape.dim, seed)
     for each in beside_of(shape):
         beside = None if each is None else np.full(len(given), each)
         rows += shape.rows(given, beside).astype(object).tolist()
-    return [*rows, list(shape.fallback)]
+    return [*rows, [0] * shape.size]
 
 
 def square(row):
@@ -104,23 +96,22 @@ def test_no_row_is_longer_and_no_two_are_farther_apart(shape):
     norm = move = 0
     for seed in range(6):
         rows = all_rows(shape, seed)
-        assert len(rows[0]) == shape.size == len(shape.fallback)
+        assert len(rows[0]) == shape.size
         norm, move = max(norm, *map(square, rows)), max(move, farthest(rows))
     assert norm <= shape.longest <= shape.norm * UNIT**2 < shape.longest + 1
     assert move <= shape.move * UNIT**2
     assert norm >= shape.norm * UNIT**2 * (1 - SHARP)
     # in one dimension there are no right angles
-    sharp = dim_of(shape) > 1 or not isinstance(shape, Products)
-    inner = shape.inner if isinstance(shape, Counted) else shape
-    if isinstance(inner, Weighted):
-        inner = sharp = None  # attained below or above the root of 3: see the next test
+    sharp = shape.dim > 1 or not isinstance(shape, Products)
+    if isinstance(shape, Weighted):
+        sharp = None  # attained below or above the root of 3: see the next test
     assert move >= shape.move * UNIT**2 * (1 - SHARP) or not sharp
 
 
 @pytest.mark.parametrize("shape", [s for s in ALL if not isinstance(s, Moment)], ids=str)
 def test_moves_of_random_pairs_stay_below(shape):
     rng = np.random.default_rng(3)
-    one, other = rng.normal(size=(2, 4000, dim_of(shape)))
+    one, other = rng.normal(size=(2, 4000, shape.dim))
     one /= np.linalg.norm(one, axis=1, keepdims=True)
     other /= np.linalg.norm(other, axis=1, keepdims=True)
     choices = beside_of(shape)
@@ -371,7 +362,7 @@ def test_what_is_beside_a_vector_is_checked_too():
 
 @pytest.mark.parametrize("shape", [*shapes(3), Products(4, hermitian=True)], ids=str)
 def test_rows_depend_on_no_order_and_no_layout(shape):
-    dim = dim_of(shape)
+    dim = shape.dim
     given = vectors(dim, 2)
     choices = beside_of(shape)
     beside = None if choices[0] is None else np.resize(np.array(choices), len(given))
@@ -405,19 +396,11 @@ def test_rows_are_read_back_with_their_weights():
     assert row[-1] / Line(3).weight == pytest.approx(0.25, abs=1e-11)
 
 
-def test_a_count_is_beside_what_counts_as_none():
-    shape = Counted(Classes(2, 2), 5)
-    assert shape.fallback == (0, 0, 0, 0, 0, 0, 5)
-    assert shape.move == Classes(2, 2).move
-    assert shape.counted(np.zeros((2, 6), dtype=np.int64))[:, -1].tolist() == [5, 5]
-
-
 @pytest.mark.parametrize(
     "make",
     [
         lambda value: Moment(2, scalar=value),
         lambda value: Weighted(2, value),
-        lambda value: Counted(Vector(2), value),
     ],
 )
 @pytest.mark.parametrize("value", [-1, 2**42 + 1, 1.0, True])

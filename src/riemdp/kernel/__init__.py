@@ -9,7 +9,6 @@ from riemdp.kernel._people import means_of_owners
 from riemdp.kernel._shapes import (
     UNIT,
     Classes,
-    Counted,
     Line,
     Moment,
     Products,
@@ -35,7 +34,6 @@ __all__ = [
     "UNIT",
     "Choice",
     "Classes",
-    "Counted",
     "Line",
     "Moment",
     "Products",

@@ -47,7 +47,7 @@ Second = Literal["none", "scalar", "matrix"]
 
 
 class Shape(ABC):
-    """Rows of integers, of which one record has one.
+    """Rows of integers, of which one record has one. Zero is a row of every shape.
 
     Attributes
     ----------
@@ -69,11 +69,6 @@ class Shape(ABC):
     @property
     @abstractmethod
     def move(self) -> Fraction: ...
-
-    @property
-    def fallback(self) -> tuple[int, ...]:
-        """What a record counts as that has no row: one that any record may have."""
-        return (0,) * self.size
 
     @property
     def longest(self) -> int:
@@ -308,41 +303,6 @@ class Weighted(Shape):
         weights = np.maximum(on_grid(np.asarray(beside, dtype=np.float64)[:, None]), 0)
         count = _products((weights, np.full_like(weights, self.weight)))
         return np.concatenate([_products((weights, own)), count], axis=-1)
-
-
-@dataclass(frozen=True)
-class Counted(Shape):
-    """Another shape, and a number of steps that is the same for every record: it moves as far."""
-
-    inner: Shape
-    count: int
-
-    def __post_init__(self) -> None:
-        _check(self.count, 4 * UNIT, "count")
-
-    @property
-    def size(self) -> int:
-        return self.inner.size + 1
-
-    @property
-    def norm(self) -> Fraction:
-        return self.inner.norm + Fraction(self.count, UNIT) ** 2
-
-    @property
-    def move(self) -> Fraction:
-        return self.inner.move
-
-    @property
-    def fallback(self) -> tuple[int, ...]:
-        """A record that counts, with nothing else."""
-        return (*self.inner.fallback, self.count)
-
-    def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:
-        return self.counted(self.inner.rows(vectors, beside))
-
-    def counted(self, rows: Integers) -> Integers:
-        """Return rows of the inner shape with the number beside them."""
-        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=-1)
 
 
 def on_grid(vectors: NDArray[np.float64]) -> Integers:

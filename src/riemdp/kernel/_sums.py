@@ -10,8 +10,6 @@ import numpy as np
 from riemdp.kernel._guard import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 #: Integers of 42 bits that int64 adds.
@@ -32,20 +30,20 @@ class Sum:
         return Sum(total, self.count + other.count)
 
 
-def added(rows: NDArray[np.int64], most: int, fallback: Sequence[int] | None = None) -> Sum:
-    """Add rows of integers; those that are too long count as the fallback.
+def added(rows: NDArray[np.int64], most: int) -> Sum:
+    """Add rows of integers; those that are too long count as zero.
 
     Parameters
     ----------
     rows : ndarray of int64, shape (n, m)
-    most, fallback
+    most : int
         See :func:`guarded`.
 
     Returns
     -------
     Sum
     """
-    inside = guarded(rows, most, fallback)
+    inside = guarded(rows, most)
     starts = range(0, max(1, len(inside)), _ROWS)  # of no rows the sum is 0
     parts = [inside[i : i + _ROWS].sum(axis=0).tolist() for i in starts]
     return Sum(tuple(map(sum, zip(*parts, strict=True))), len(inside))

@@ -116,13 +116,11 @@ class FeatureSum(Summary):
 
     def guarded(self, ball: Ball, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Guard rows; see :meth:`Question.guarded`."""
-        shape = self.shape(self.dim(ball))
-        return guarded(rows, shape.longest, shape.fallback)
+        return guarded(rows, self.shape(self.dim(ball)).longest)
 
     def added(self, ball: Ball, rows: NDArray[np.int64]) -> Sum:
         """Add rows, none of which is longer than is stated; see :meth:`Question.added`."""
-        shape = self.shape(self.dim(ball))
-        return added(rows, shape.longest, shape.fallback)
+        return added(rows, self.shape(self.dim(ball)).longest)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""

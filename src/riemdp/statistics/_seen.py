@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.kernel import Counted, Moment, Shape, Vector, added, guarded
+from riemdp.kernel import Moment, Shape, Vector, added, guarded
 from riemdp.manifolds import Ball, Euclidean, clip_norm
 from riemdp.statistics._exact_mean import mean_of
 from riemdp.statistics._question import Question
@@ -123,7 +123,8 @@ class Seen(Question):
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, and weight, as rational numbers; see :meth:`Question.finish`."""
-        return mean_of(partial, Fraction(self.weight) * Fraction(ball.reach))
+        found = mean_of(partial, Fraction(self.weight) * Fraction(ball.reach))
+        return found if self.moment else (*found, Fraction(0))
 
 
 class SeenFromCentre(Seen):
@@ -152,11 +153,8 @@ class Directions(Seen):
 
 
 def answer_shape(dim: int, *, moment: bool) -> Shape:
-    """Return the shape of the rows of an answer: of a vector, with one more coordinate.
-
-    That is the second moment, or 0.
-    """
-    return Moment(dim) if moment else Counted(Vector(dim), 0)
+    """Return the shape of the rows of an answer: of a vector, with the second moment or alone."""
+    return Moment(dim) if moment else Vector(dim)
 
 
 def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
