@@ -13,7 +13,7 @@ import numpy as np
 from riemdp.kernel import UNIT, added, guarded
 from riemdp.manifolds import clip_norm, unvecd
 from riemdp.statistics._data import Records, as_records
-from riemdp.statistics._records import in_units, joined, record_coordinates
+from riemdp.statistics._records import in_units, record_coordinates
 from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from riemdp.kernel import Shape, Sum
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial
 
 #: Squares between them have all digits in float64.
 _FEW, _MANY = Fraction(1, 2**1000), 2**1000
@@ -122,15 +121,9 @@ class FeatureSum(Summary):
         """Add rows, none of which is longer than is stated; see :meth:`Question.added`."""
         return added(rows, self.shape(self.dim(ball)).longest)
 
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        """Put chunks together; see :meth:`Question.merge`."""
-        return joined(first, second)
-
-
-def mean_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
-    """Return the mean of rows, times a length."""
-    each = Fraction(unit) / (total.count * UNIT)
-    return tuple(whole * each for whole in total.total)
+    def merge(self, first: Sum, second: Sum) -> Sum:
+        """Add sums; see :meth:`Question.merge`."""
+        return first + second
 
 
 def total_features(total: Sum, unit: float) -> tuple[Fraction, ...]:

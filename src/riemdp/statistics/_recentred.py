@@ -15,10 +15,10 @@ from riemdp._part import register
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
-from riemdp.statistics._feature_sums import mean_features, quotient_of, root_up
+from riemdp.statistics._feature_sums import quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Question, Rewritten
-from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._records import mean_of, record_coordinates
 from riemdp.statistics._seen import (
     JOINT_REACH,
     SeenFromCentre,
@@ -95,7 +95,7 @@ class _Shortened(Question):
         return first + second
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        return mean_features(partial, ball.reach)
+        return mean_of(partial, ball.reach)
 
 
 @final

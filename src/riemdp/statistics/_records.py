@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.kernel import Sum
+from riemdp.kernel import UNIT, Sum
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
@@ -38,6 +39,13 @@ def in_units(vectors: FloatArray, length: float | FloatArray) -> FloatArray:
     1 as a real number, which would not count.
     """
     return np.asarray(vectors / (length * (1.0 + (vectors.shape[-1] + 8.0) * 2.0**-52)))
+
+
+def mean_of(total: Sum, length: float | Fraction) -> tuple[Fraction, ...]:
+    """Return the mean of rows, as rational numbers, in units of which one is so long."""
+    each = Fraction(length) / (total.count * UNIT)
+    above, below = each.numerator, each.denominator  # to reduce fractions once
+    return tuple(Fraction(whole * above, below) for whole in total.total)
 
 
 def check_inside(ball: Ball, data: FloatArray) -> None:
