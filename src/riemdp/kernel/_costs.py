@@ -128,7 +128,8 @@ def noise(kind: str, dim: int, move_square: Fraction, sigma: float) -> Draw:
     Gaussian or Laplace
     """
     square = move_square / Fraction(sigma) ** 2
-    return {"gaussian": Gaussian(square), "laplace": Laplace(square, dim)}[kind]
+    kinds: dict[str, Draw] = {"gaussian": Gaussian(square), "laplace": Laplace(square, dim)}
+    return kinds[kind]
 
 
 def is_sharp(draws: Draws, definition: str) -> bool:

@@ -96,19 +96,13 @@ class Shape(ABC):
 class Vector(Shape):
     """The vector itself: norm 1, move 2."""
 
+    norm, move = Fraction(1), Fraction(4)
+
     dim: int
 
     @property
     def size(self) -> int:
         return self.dim
-
-    @property
-    def norm(self) -> Fraction:
-        return Fraction(1)
-
-    @property
-    def move(self) -> Fraction:
-        return Fraction(4)
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:  # noqa: ARG002
         return on_grid(vectors)
@@ -164,6 +158,8 @@ class Products(Shape):
     The diagonal, then sqrt(2) times what is above it; imaginary parts come last.
     """
 
+    norm = Fraction(1)
+
     dim: int
     hermitian: bool = False
 
@@ -175,10 +171,6 @@ class Products(Shape):
     @property
     def size(self) -> int:
         return (self.dim // 2) ** 2 if self.hermitian else self.dim * (self.dim + 1) // 2
-
-    @property
-    def norm(self) -> Fraction:
-        return Fraction(1)
 
     @property
     def move(self) -> Fraction:
@@ -247,6 +239,8 @@ class Classes(Shape):
 class Line(Shape):
     """``(v, t v, t, sqrt(2) t^2)`` of a covariate t from -1 to 1: norm sqrt(5), move sqrt(8)."""
 
+    norm = Fraction(5)
+
     dim: int
 
     @property
@@ -257,10 +251,6 @@ class Line(Shape):
     @property
     def size(self) -> int:
         return 2 * self.dim + 2
-
-    @property
-    def norm(self) -> Fraction:
-        return Fraction(5)
 
     @property
     def move(self) -> Fraction:
