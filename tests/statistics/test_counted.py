@@ -32,7 +32,6 @@ from riemdp._part_document import decode, encode
 from riemdp.kernel import Vector
 from riemdp.statistics import (
     AddRemove,
-    AddRemoveUser,
     ClassMoments,
     Counted,
     DirectionalMoments,
@@ -515,14 +514,6 @@ def test_releases_from_end_to_end(statistic, ball):
         assert release.value.count_sd == pytest.approx(sd)
         with pytest.raises(UnsupportedError, match="public number of records"):
             release.statistic.released_moments(ball, release.raw, 1.0, n)
-
-
-def test_releases_for_people():
-    points = np.asarray(spread_out(RefinedMean(), CAP, 90).points)
-    records = Records(points, users=np.arange(90) // 3)
-    release = private_statistic(RefinedMean(), records, CAP, GDP(1.0), neighbours=AddRemoveUser())
-    assert verify(release).passed
-    assert abs(release.count - 30) < 30.0
 
 
 def test_the_noise_of_sum_and_count_is_as_large_as_said_and_independent():
