@@ -58,24 +58,15 @@ class _Padded(Rewritten):
 
 
 @dataclass(frozen=True, eq=False)
-class _Shortened(Question):
+class _Shortened(Rewritten):
     """Features of records as they are seen from a released point, shortened to a released length.
 
     That length is scaled to the radius r of the ball, so that whatever was released features are
     those of vectors in the unit ball, times r.
     """
 
-    statistic: SumStatistic
+    question: SumStatistic
     place: Place
-
-    clips = True
-
-    @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.statistic.takes
-
-    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
-        return True
 
     def rows(self, ball: Ball, records: Any) -> Partial:
         given, seen = as_records(records), steps_ball(ball)
@@ -83,16 +74,7 @@ class _Shortened(Question):
         inside = ball.project(points) if seen is ball else record_coordinates(ball, points)
         found = np.ascontiguousarray(seen_from(seen.manifold, self.place.point, inside))
         vectors = clip_norm(found, self.place.unit) / self.place.unit
-        return self.statistic.rows(ball, given.with_points(vectors))
-
-    def guarded(self, ball: Ball, rows: Partial) -> Any:
-        return self.statistic.guarded(ball, rows)
-
-    def added(self, ball: Ball, rows: Partial) -> Partial:
-        return self.statistic.added(ball, rows)
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        return first + second
+        return self.question.rows(ball, given.with_points(vectors))
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         return mean_of(partial, ball.reach)
