@@ -158,6 +158,9 @@ def test_lists_are_for_directions_and_plans_and_groups_too():
     with pytest.raises(InvalidParameterError, match="on the lists of people of groups 'a' and 'b'"):
         means(people={**listed, "a": range(6)}, accountant=account)
     assert account.spent is None
+    # somebody who is on one list and has no record there, and has records in another group
+    with pytest.raises(InvalidParameterError, match="row 0 of group 'b' is of somebody on"):
+        means(people={"a": range(6), "b": 5})
 
 
 def test_no_record_and_one_are_neighbours_where_their_number_is_private():
