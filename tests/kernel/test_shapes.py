@@ -14,7 +14,6 @@ from riemdp._errors import InvalidParameterError
 from riemdp.kernel import (
     UNIT,
     Classes,
-    Counted,
     Line,
     Moment,
     Products,
@@ -37,8 +36,6 @@ def shapes(dim):
         *(Classes(dim, 2, second) for second in ("none", "scalar", "matrix")),
         Classes(dim, 2, "matrix", shares=False),
         Line(dim),
-        Counted(Moment(dim), 3 * UNIT),
-        Counted(Line(dim), UNIT),
     ]
 
 
@@ -47,16 +44,11 @@ ALL = [each for dim in (1, 2, 3) for each in shapes(dim)]
 ALL += [Products(dim, hermitian=True) for dim in (4, 6)]
 
 
-def dim_of(shape):
-    return shape.inner.dim if isinstance(shape, Counted) else shape.dim
-
-
 def beside_of(shape):
     """What a record may have beside its vector."""
-    inner = shape.inner if isinstance(shape, Counted) else shape
-    if isinstance(inner, Classes):
+    if isinstance(shape, Classes):
         return [0, 1, -1]
-    return [1.0, -1.0, 0.3, 0.0] if isinstance(inner, Line) else [None]
+    return [1.0, -1.0, 0.3, 0.0] if isinstance(shape, Line) else [None]
 
 
 def vectors(dim, seed=0):
@@ -75,11 +67,11 @@ def vectors(dim, seed=0):
 
 def all_rows(shape, seed=0):
     rows = []
-    given = vectors(dim_of(shape), seed)
+    given = vectors(shape.dim, seed)
     for each in beside_of(shape):
         beside = None if each is None else np.full(len(given), each)
         rows += shape.rows(given, beside).astype(object).tolist()
-    return [*rows, list(shape.fallback)]
+    return [*rows, [0] * shape.size]
 
 
 def square(row):
@@ -100,20 +92,20 @@ def test_no_row_is_longer_and_no_two_are_farther_apart(shape):
     norm = move = 0
     for seed in range(6):
         rows = all_rows(shape, seed)
-        assert len(rows[0]) == shape.size == len(shape.fallback)
+        assert len(rows[0]) == shape.size
         norm, move = max(norm, *map(square, rows)), max(move, farthest(rows))
     assert norm <= shape.longest <= shape.norm * UNIT**2 < shape.longest + 1
     assert move <= shape.move * UNIT**2
     assert norm >= shape.norm * UNIT**2 * (1 - SHARP)
     # in one dimension there are no right angles
-    sharp = dim_of(shape) > 1 or not isinstance(shape, Products)
+    sharp = shape.dim > 1 or not isinstance(shape, Products)
     assert move >= shape.move * UNIT**2 * (1 - SHARP) or not sharp
 
 
 @pytest.mark.parametrize("shape", [s for s in ALL if not isinstance(s, Moment)], ids=str)
 def test_moves_of_random_pairs_stay_below(shape):
     rng = np.random.default_rng(3)
-    one, other = rng.normal(size=(2, 4000, dim_of(shape)))
+    one, other = rng.normal(size=(2, 4000, shape.dim))
     one /= np.linalg.norm(one, axis=1, keepdims=True)
     other /= np.linalg.norm(other, axis=1, keepdims=True)
     choices = beside_of(shape)
@@ -171,7 +163,6 @@ def test_stated_moves_leave_room_for_every_coordinate_that_is_rounded(dim):
         (Classes(dim, 3, "scalar"), 4, 1),
         (Classes(dim, 3, "matrix"), 4, pairs),
         (Line(dim), 8, dim + 1),
-        (Counted(Line(dim), UNIT), 8, dim + 1),
     ):
         root = next(k for k in itertools.count() if k**2 >= rounded)
         assert shape.move == square + 7 * Fraction(5, 2) * root / UNIT
@@ -375,7 +366,7 @@ def test_what_is_beside_a_vector_is_checked_too():
 
 @pytest.mark.parametrize("shape", [*shapes(3), Products(4, hermitian=True)], ids=str)
 def test_rows_depend_on_no_order_and_no_layout(shape):
-    dim = dim_of(shape)
+    dim = shape.dim
     given = vectors(dim, 2)
     choices = beside_of(shape)
     beside = None if choices[0] is None else np.resize(np.array(choices), len(given))
@@ -409,13 +400,6 @@ def test_rows_are_read_back_with_their_weights():
     assert row[-1] / Line(3).weight == pytest.approx(0.25, abs=1e-11)
 
 
-def test_a_count_is_beside_what_counts_as_none():
-    shape = Counted(Classes(2, 2), 5)
-    assert shape.fallback == (0, 0, 0, 0, 0, 0, 5)
-    assert shape.move == Classes(2, 2).move
-    assert shape.counted(np.zeros((2, 6), dtype=np.int64))[:, -1].tolist() == [5, 5]
-
-
 def test_what_states_no_norm_and_no_move_is_no_shape():
     assert Shape.__abstractmethods__ == {"size", "norm", "move", "rows"}
     assert all(isinstance(getattr(Shape, name), property) for name in ("size", "norm", "move"))
@@ -429,10 +413,7 @@ def test_no_shape_changes_after_its_numbers_are_checked(shape):
 
 
 def test_numbers_at_their_limits_are_taken():
-    for most, make in (
-        (_shapes._FREE, lambda value: Moment(2, scalar=value)),
-        (4 * UNIT, lambda value: Counted(Vector(2), value)),
-    ):
+    for most, make in ((_shapes._FREE, lambda value: Moment(2, scalar=value)),):
         bounds = [make(value).norm for value in (0, most)]
         assert bounds[0] == 1 < bounds[1]
         with pytest.raises(InvalidParameterError, match=f"from 0 to {most}, got {most + 1}"):
@@ -443,7 +424,6 @@ def test_numbers_at_their_limits_are_taken():
     "make",
     [
         lambda value: Moment(2, scalar=value),
-        lambda value: Counted(Vector(2), value),
     ],
 )
 @pytest.mark.parametrize("value", [-1, 2**42 + 1, 1.0, True])

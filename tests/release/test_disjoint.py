@@ -75,12 +75,12 @@ def test_nothing_is_read_of_what_is_no_array():
 
 
 def test_the_same_person_has_the_same_id_of_the_same_type():
-    check_people({"a": [1, "2"], "b": ["1", 2]}, many_records=False)
-    check_people({"a": [1, 1], "b": [2]}, many_records=True)
+    check_people({"a": [1, "2"], "b": ["1", 2]}, {}, many_records=False)
+    check_people({"a": [1, 1], "b": [2]}, {}, many_records=True)
     with pytest.raises(InvalidParameterError, match="row 1 is of the same person as row 0"):
-        check_people({"a": [1, 1], "b": [2]}, many_records=False)
+        check_people({"a": [1, 1], "b": [2]}, {}, many_records=False)
     with pytest.raises(InvalidParameterError, match="nobody may be in two groups"):
-        check_people({"a": [1, 1], "b": [1]}, many_records=True)
+        check_people({"a": [1, 1], "b": [1]}, {}, many_records=True)
 
 
 def test_what_is_too_hard_to_tell_counts_as_shared(monkeypatch):

@@ -33,6 +33,15 @@ def test_of_several_answers_it_is_longer():
     assert release.expected_distance == factor * release.mechanism.expected_distance()
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"adjacency": "add-remove"}, {"method": "refined"}], ids=str
+)
+def test_a_mean_square_is_that_of_the_same_noise(options):
+    """Of a Gaussian it is over the square of the mean length, and little more."""
+    release = mean(mechanism="tangent-gaussian", **options)
+    assert 1.0 < release.mean_square_bound / release.expected_distance**2 < 1.3
+
+
 def test_a_private_number_is_what_was_released():
     release = mean(adjacency="add-remove")
     assert release.n is None

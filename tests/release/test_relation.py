@@ -106,25 +106,6 @@ def test_contradictions_are_refused_before_anything_is_spent(budget, options, sa
     assert accountant.spent is None
 
 
-@pytest.mark.parametrize(
-    ("budget", "options"),
-    [
-        (GDP(0.5), {"adjacency": "add-remove"}),
-        (GDP(0.5, adjacency="add-remove"), {}),
-        (GDP(0.5), {"users": USERS}),
-    ],
-)
-def test_a_search_for_a_ball_is_for_one_record_that_is_replaced(budget, options):
-    accountant = Accountant(GDP(1.0))
-    with pytest.raises(UnsupportedNeighboursError, match="search"):
-        mean(budget, adapt=True, accountant=accountant, **options)
-    assert accountant.spent is None
-    found = riemdp.private_ball(POINTS, BALL, GDP(0.5))
-    with pytest.raises(UnsupportedNeighboursError, match="search"):
-        private_mean(POINTS, found, budget, **options)
-    assert found.left == GDP(0.5)
-
-
 def test_users_come_with_the_records_or_by_themselves():
     draw = functools.partial(private_statistic, TangentMean(), ball=BALL, budget=GDP(0.5))
     first = draw(points=Records(POINTS, users=USERS), generator=np.random.default_rng(3))
@@ -177,6 +158,9 @@ def test_lists_are_for_directions_and_plans_and_groups_too():
     with pytest.raises(InvalidParameterError, match="on the lists of people of groups 'a' and 'b'"):
         means(people={**listed, "a": range(6)}, accountant=account)
     assert account.spent is None
+    # somebody who is on one list and has no record there, and has records in another group
+    with pytest.raises(InvalidParameterError, match="row 0 of group 'b' is of somebody on"):
+        means(people={"a": range(6), "b": 5})
 
 
 def test_no_record_and_one_are_neighbours_where_their_number_is_private():
@@ -339,26 +323,6 @@ def test_a_public_number_of_records_is_part_of_a_release():
     release = mean(GDP(0.5))
     with pytest.raises(InvalidParameterError, match="n must be an integer, got None"):
         dataclasses.replace(release, n=None)
-
-
-@pytest.mark.parametrize("relation", [ReplaceOne(), Groups(4), AddRemove()], ids=str)
-def test_users_are_for_relations_between_people(relation):
-    said = "leave out users"
-    with pytest.raises(InvalidParameterError, match=said):
-        mean(GDP(0.5), neighbours=relation, users=USERS)
-
-
-def test_no_inference_is_made_from_a_number_that_is_private():
-    generator = np.random.default_rng(0)
-    public, private = (
-        private_moments(
-            POINTS, BALL, GDP(2.0), second="matrix", adjacency=name, generator=generator
-        )
-        for name in ("replace-one", "add-remove")
-    )
-    assert public.confidence_region(0.95) is not None
-    with pytest.raises(UnsupportedError, match="regions and tests are known for a public"):
-        private.confidence_region(0.95)
 
 
 # The number of people is public only if it is stated

@@ -212,7 +212,7 @@ def test_rows_at_the_bound_without_a_margin_have_means_within_it(name, monkeypat
     """However a row function rounds, what the guard lets through is averaged to what it does."""
     shape = OF_ROWS[name].shape(2)
     most = shape.longest
-    rows = guarded(at_the_bound(most, shape.size), most, shape.fallback)
+    rows = guarded(at_the_bound(most, shape.size), most)
     people = [[0], [1], [0, 1], [0, 0, 1], [0, 1, 1] * 10]
 
     def longest():

@@ -3,13 +3,12 @@
 Nothing here knows spaces, statistics or releases.
 """
 
-from riemdp.kernel._costs import ALLOWANCE, Choice, is_sharp, noise, within_budget
+from riemdp.kernel._costs import Choice, is_sharp, noise, within_budget
 from riemdp.kernel._guard import guarded, within
 from riemdp.kernel._people import means_of_owners
 from riemdp.kernel._shapes import (
     UNIT,
     Classes,
-    Counted,
     Line,
     Moment,
     Products,
@@ -31,11 +30,9 @@ from riemdp.kernel._tiles import (
 )
 
 __all__ = [
-    "ALLOWANCE",
     "UNIT",
     "Choice",
     "Classes",
-    "Counted",
     "Line",
     "Moment",
     "Products",

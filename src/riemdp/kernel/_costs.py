@@ -7,7 +7,6 @@ Costs are exact, or upper ends of enclosures by Arb. docs/proofs/composition.md 
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     Draw: TypeAlias = "Gaussian | Laplace | Choice"
     Draws: TypeAlias = Mapping[Draw, int]
 
-#: Numbers that are kept, each with all that it is a function of: the same releases come again.
-_KEPT = 64
-#: Share of a total that a header may print beside it, and that is a part of it then.
-ALLOWANCE = Fraction(1, 10**12)
 #: Bits of enclosures; and the most, where two numbers are still not told apart.
 _BITS, _MOST_BITS = 192, 3072
 
@@ -41,7 +36,6 @@ class Gaussian:
 
     square: Fraction
 
-    sharp: ClassVar[frozenset[str] | None] = None
     epsilon: ClassVar[Fraction | None] = None
 
     @property
@@ -71,8 +65,6 @@ class Laplace:
     square: Fraction
     dim: int
 
-    sharp: ClassVar[frozenset[str] | None] = frozenset({"pure"})
-
     @property
     def epsilon(self) -> Fraction:
         """Of pure privacy."""
@@ -100,7 +92,6 @@ class Choice:
 
     rate: Fraction
 
-    sharp: ClassVar[frozenset[str] | None] = None
     length_square: ClassVar[Fraction | None] = None
 
     @property
@@ -136,13 +127,9 @@ def noise(kind: str, dim: int, move_square: Fraction, sigma: float) -> Draw:
     -------
     Gaussian or Laplace
     """
-    return _KINDS[kind](move_square / Fraction(sigma) ** 2, dim)
-
-
-_KINDS: dict[str, Callable[[Fraction, int], Draw]] = {
-    "gaussian": lambda square, _: Gaussian(square),
-    "laplace": Laplace,
-}
+    square = move_square / Fraction(sigma) ** 2
+    kinds: dict[str, Draw] = {"gaussian": Gaussian(square), "laplace": Laplace(square, dim)}
+    return kinds[kind]
 
 
 def is_sharp(draws: Draws, definition: str) -> bool:
@@ -157,12 +144,10 @@ def is_sharp(draws: Draws, definition: str) -> bool:
     -------
     bool
     """
-    return all(each.sharp is None or definition in each.sharp for each in draws)
+    return definition == "pure" or not any(isinstance(each, Laplace) for each in draws)
 
 
-def within_budget(
-    draws: Draws, definition: str, *sizes: float, allowance: Fraction = Fraction()
-) -> bool:
+def within_budget(draws: Draws, definition: str, *sizes: float) -> bool:
     """Whether draws, each asked for after those before, are together within a definition.
 
     Parameters
@@ -174,17 +159,13 @@ def within_budget(
         and delta, ``"renyi"`` with order and epsilon, ``"kl"`` with alpha, ``"mean"`` with mu and
         tau, ``"angle"`` or ``"length"`` with theta.
     *sizes : float
-    allowance : Fraction, default 0
-        Share of the total that is a part of it, since it is printed beside it: ``ALLOWANCE``.
 
     Returns
     -------
     bool
         False, too, where nothing is known, such as pure privacy of Gaussian noise.
     """
-    if any(math.isnan(size) for size in sizes):
-        return False
-    return _RULES[definition](draws, 1 + allowance, *sizes)
+    return _RULES[definition](draws, *sizes)
 
 
 def _fits(draws: Draws, cost: str, most: Fraction) -> bool:
@@ -202,40 +183,39 @@ def _total(draws: Draws, cost: str) -> Fraction:
     return sum((number * getattr(each, cost) for each, number in draws.items()), Fraction())
 
 
-def _approx(draws: Draws, room: Fraction, epsilon: float, delta: float) -> bool:
+def _approx(draws: Draws, epsilon: float, delta: float) -> bool:
     """From the pure epsilon of all, or from their mu by the curve of two normal distributions."""
-    if _fits(draws, "epsilon", room * Fraction(epsilon)):
+    if _fits(draws, "epsilon", Fraction(epsilon)):
         return True
-    return _within_curve(_total(draws, "mu_square"), Fraction(epsilon), room * Fraction(delta))
+    return _within_curve(_total(draws, "mu_square"), Fraction(epsilon), Fraction(delta))
 
 
-def _renyi(draws: Draws, room: Fraction, order: float, epsilon: float) -> bool:
+def _renyi(draws: Draws, order: float, epsilon: float) -> bool:
     if math.isinf(order):
-        return _fits(draws, "epsilon", room * Fraction(epsilon))
-    return _fits(draws, "rho", room * Fraction(epsilon) / Fraction(order))
+        return _fits(draws, "epsilon", Fraction(epsilon))
+    return _fits(draws, "rho", Fraction(epsilon) / Fraction(order))
 
 
-def _mean(draws: Draws, room: Fraction, mu: float, tau: float) -> bool:
+def _mean(draws: Draws, mu: float, tau: float) -> bool:
     """From the rho of all; any ``s`` in (0, 1] would do: docs/proofs/privacy-conversions.md."""
     rho = _total(draws, "rho")
     s = min(Fraction(1), Fraction(8, 5) / (1 + rho))
-    if rho > room * Fraction(mu):
+    if rho > Fraction(mu):
         return False
     square = _up(lambda: 2 * _ball(s * (s + 1) * rho).expm1() / _ball(s * s))
-    return square is not None and square <= room * Fraction(tau) ** 2
+    return square is not None and square <= Fraction(tau) ** 2
 
 
-def _angle(draws: Draws, room: Fraction, theta: float) -> bool:
+def _angle(draws: Draws, theta: float) -> bool:
     """From the mu of all: ``cos(theta / 2) = exp(-mu^2 / 8)``."""
     square = _total(draws, "mu_square")
 
     def longer() -> Ball:
-        return _ball(square) / 8 + _ball(room) * (_ball(Fraction(theta)) / 2).cos().log()
+        return _ball(square) / 8 + (_ball(Fraction(theta)) / 2).cos().log()
 
     return theta >= math.pi or _is_negative(longer)
 
 
-@functools.lru_cache(maxsize=_KEPT)
 def _within_curve(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether ``Phi(mu/2 - eps/mu) - exp(eps) Phi(-mu/2 - eps/mu)`` is at most a delta."""
 
@@ -249,11 +229,11 @@ def _within_curve(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
 
 
 _RULES: dict[str, Callable[..., bool]] = {
-    "pure": lambda draws, room, epsilon: _fits(draws, "epsilon", room * Fraction(epsilon)),
-    "gdp": lambda draws, room, mu: _fits(draws, "mu_square", room * Fraction(mu) ** 2),
-    "zcdp": lambda draws, room, rho: _fits(draws, "rho", room * Fraction(rho)),
-    "kl": lambda draws, room, alpha: _fits(draws, "rho", room * Fraction(alpha)),
-    "length": lambda draws, room, theta: _fits(draws, "length_square", room * Fraction(theta) ** 2),
+    "pure": lambda draws, epsilon: _fits(draws, "epsilon", Fraction(epsilon)),
+    "gdp": lambda draws, mu: _fits(draws, "mu_square", Fraction(mu) ** 2),
+    "zcdp": lambda draws, rho: _fits(draws, "rho", Fraction(rho)),
+    "kl": lambda draws, alpha: _fits(draws, "rho", Fraction(alpha)),
+    "length": lambda draws, theta: _fits(draws, "length_square", Fraction(theta) ** 2),
     "approx": _approx,
     "renyi": _renyi,
     "mean": _mean,
@@ -280,7 +260,6 @@ def root_up(square: Fraction) -> Fraction:
     return Fraction(math.isqrt(above * below << 256) + 1, below << 128)
 
 
-@functools.lru_cache(maxsize=_KEPT)
 def _mu_up(epsilon: Fraction, *, is_line: bool) -> Fraction:
     """Return the mu of pure epsilon; of two Laplace distributions on a line it is less.
 
@@ -296,7 +275,6 @@ def _mu_up(epsilon: Fraction, *, is_line: bool) -> Fraction:
     return _known(_up(mu), epsilon)
 
 
-@functools.lru_cache(maxsize=_KEPT)
 def _rho_up(epsilon: Fraction) -> Fraction:
     return _known(_up(lambda: _ball(epsilon) * (_ball(epsilon) / 2).tanh()), epsilon)
 

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 #: No coordinate of a row that counts is larger in size.
 _LARGEST = 2**42
 
 
-def guarded(
-    rows: NDArray[np.int64], most: int, fallback: Sequence[int] | None = None
-) -> NDArray[np.int64]:
-    """Return a copy of integer rows in which those that are too long are replaced.
+def guarded(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return a copy of integer rows in which those that are too long are zero.
 
     The copy is checked: the caller may change the rows meanwhile.
 
@@ -27,8 +23,6 @@ def guarded(
     rows : ndarray of int64, shape (n, m)
     most : int
         Public: largest sum of squares of a row. No coordinate is over ``2^42`` either.
-    fallback : sequence of int, length m, optional
-        What a longer row counts as, a public row; zero by default.
 
     Returns
     -------
@@ -36,9 +30,7 @@ def guarded(
         In C order.
     """
     own = np.array(rows, dtype=np.int64, order="C")
-    inside = within(own, most)
-    if not inside.all():
-        own[~inside] = 0 if fallback is None else np.array(fallback, dtype=np.int64)
+    own[~within(own, most)] = 0
     return own
 
 

@@ -47,7 +47,7 @@ Second = Literal["none", "scalar", "matrix"]
 
 
 class Shape(ABC):
-    """Rows of integers, of which one record has one.
+    """Rows of integers, of which one record has one. Zero is a row of every shape.
 
     Attributes
     ----------
@@ -69,11 +69,6 @@ class Shape(ABC):
     @property
     @abstractmethod
     def move(self) -> Fraction: ...
-
-    @property
-    def fallback(self) -> tuple[int, ...]:
-        """What a record counts as that has no row: one that any record may have."""
-        return (0,) * self.size
 
     @property
     def longest(self) -> int:
@@ -101,19 +96,13 @@ class Shape(ABC):
 class Vector(Shape):
     """The vector itself: norm 1, move 2."""
 
+    norm, move = Fraction(1), Fraction(4)
+
     dim: int
 
     @property
     def size(self) -> int:
         return self.dim
-
-    @property
-    def norm(self) -> Fraction:
-        return Fraction(1)
-
-    @property
-    def move(self) -> Fraction:
-        return Fraction(4)
 
     def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:  # noqa: ARG002
         return on_grid(vectors)
@@ -169,6 +158,8 @@ class Products(Shape):
     The diagonal, then sqrt(2) times what is above it; imaginary parts come last.
     """
 
+    norm = Fraction(1)
+
     dim: int
     hermitian: bool = False
 
@@ -180,10 +171,6 @@ class Products(Shape):
     @property
     def size(self) -> int:
         return (self.dim // 2) ** 2 if self.hermitian else self.dim * (self.dim + 1) // 2
-
-    @property
-    def norm(self) -> Fraction:
-        return Fraction(1)
 
     @property
     def move(self) -> Fraction:
@@ -253,6 +240,8 @@ class Classes(Shape):
 class Line(Shape):
     """``(v, t v, t, sqrt(2) t^2)`` of a covariate t from -1 to 1: norm sqrt(5), move sqrt(8)."""
 
+    norm = Fraction(5)
+
     dim: int
 
     @property
@@ -265,10 +254,6 @@ class Line(Shape):
         return 2 * self.dim + 2
 
     @property
-    def norm(self) -> Fraction:
-        return Fraction(5)
-
-    @property
     def move(self) -> Fraction:
         return _rounded(Fraction(8), self.dim + 1)
 
@@ -277,41 +262,6 @@ class Line(Shape):
         number = on_grid(np.asarray(beside, dtype=np.float64)[:, None])
         square = _times(_products((number, number)), _ROOT_TWO)
         return np.concatenate([own, _products((number, own)), number, square], axis=1)
-
-
-@dataclass(frozen=True)
-class Counted(Shape):
-    """Another shape, and a number of steps that is the same for every record: it moves as far."""
-
-    inner: Shape
-    count: int
-
-    def __post_init__(self) -> None:
-        _check(self.count, 4 * UNIT, "count")
-
-    @property
-    def size(self) -> int:
-        return self.inner.size + 1
-
-    @property
-    def norm(self) -> Fraction:
-        return self.inner.norm + Fraction(self.count, UNIT) ** 2
-
-    @property
-    def move(self) -> Fraction:
-        return self.inner.move
-
-    @property
-    def fallback(self) -> tuple[int, ...]:
-        """A record that counts, with nothing else."""
-        return (*self.inner.fallback, self.count)
-
-    def rows(self, vectors: NDArray[np.float64], beside: NDArray[Any] | None = None) -> Integers:
-        return self.counted(self.inner.rows(vectors, beside))
-
-    def counted(self, rows: Integers) -> Integers:
-        """Return rows of the inner shape with the number beside them."""
-        return np.concatenate([rows, np.full((len(rows), 1), self.count)], axis=1)
 
 
 def on_grid(vectors: NDArray[np.float64]) -> Integers:

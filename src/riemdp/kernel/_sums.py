@@ -10,8 +10,6 @@ import numpy as np
 from riemdp.kernel._guard import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 #: Integers of 42 bits that int64 adds.
@@ -32,20 +30,20 @@ class Sum:
         return Sum(total, self.count + other.count)
 
 
-def added(rows: NDArray[np.int64], most: int, fallback: Sequence[int] | None = None) -> Sum:
-    """Add rows of integers; those that are too long count as the fallback.
+def added(rows: NDArray[np.int64], most: int) -> Sum:
+    """Add rows of integers; those that are too long count as zero.
 
     Parameters
     ----------
     rows : ndarray of int64, shape (n, m)
-    most, fallback
+    most : int
         See :func:`guarded`.
 
     Returns
     -------
     Sum
     """
-    inside = guarded(rows, most, fallback)
+    inside = guarded(rows, most)
     total = np.zeros(rows.shape[1], dtype=object)  # Python's integers
     for start in range(0, len(inside), _ROWS):
         total = total + inside[start : start + _ROWS].sum(axis=0).astype(object)

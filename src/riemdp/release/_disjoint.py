@@ -57,16 +57,24 @@ def check_apart(groups: Mapping[Name, object]) -> None:
             )
 
 
-def check_people(ids: Mapping[Name, Sequence[Any]], *, many_records: bool) -> None:
+def check_people(
+    ids: Mapping[Name, Sequence[Any]], listed: Mapping[Person, Name], *, many_records: bool
+) -> None:
     """Refuse a person who is in two groups, or has two records where each is to have one.
 
-    ``many_records`` says whether a person may have several in one group. The error names groups and
-    rows, nobody.
+    ``listed`` says on which group's public list somebody is, ``many_records`` whether a person may
+    have several in one group. The error names groups and rows, nobody.
     """
     places: dict[tuple[type, Any], tuple[Name, int]] = {}
     for name, owners in ids.items():
         for row, owner in enumerate(owners):
-            group, first = places.setdefault((type(owner), owner), (name, row))
+            person = (type(owner), owner)
+            if (group := listed.get(person, name)) != name:
+                raise InvalidParameterError(
+                    f"row {row} of group {shown(name)} is of somebody on the list of people of "
+                    f"group {shown(group)}; nobody may be in two groups: leave one of them out"
+                )
+            group, first = places.setdefault(person, (name, row))
             if group != name:
                 raise InvalidParameterError(
                     f"row {row} of group {shown(name)} is of the same person as row {first} of "
@@ -81,8 +89,8 @@ def check_people(ids: Mapping[Name, Sequence[Any]], *, many_records: bool) -> No
                 )
 
 
-def check_lists(people: Mapping[Name, object]) -> None:
-    """Refuse public lists of people of which two have an id in common."""
+def check_lists(people: Mapping[Name, object]) -> Mapping[Person, Name]:
+    """Return on which group's public list somebody is; refuse an id that is on two."""
     groups: dict[Person, Name] = {}
     for name, stated in people.items():
         for person in list_of_people(stated) or ():
@@ -91,6 +99,7 @@ def check_lists(people: Mapping[Name, object]) -> None:
                     f"somebody is on the lists of people of groups {shown(other)} and "
                     f"{shown(name)}; nobody may be in two groups: leave one of them out"
                 )
+    return groups
 
 
 def _share_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:

@@ -112,15 +112,17 @@ class NoiseOfValue:
     def mean_square_bound(self) -> float:
         """Bound of the mean squared error, in normal coordinates about the ball's centre.
 
-        That of the noise; less for a value that was shrunk. Projection, and geodesic distances
-        where the curvature is not negative, only make it smaller.
+        That of the noise in the value, as :attr:`expected_distance` counts it; less for a value
+        that was shrunk. Projection, and geodesic distances where the curvature is not negative,
+        only make it smaller.
 
         Raises
         ------
         UnsupportedError
             If the mechanism does not add its noise to coordinates.
         """
-        return mean_square_bound(self.mechanism, self._answers, is_shrunk=self.shrunk)
+        bound = mean_square_bound(self.mechanism, self._answers, is_shrunk=self.shrunk)
+        return self._longer(1.0) ** 2 * bound
 
     @property
     def count(self) -> float | None:

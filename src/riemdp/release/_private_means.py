@@ -168,7 +168,7 @@ def private_means(
         )
     has_users = users is not None or any(each.users is not None for each in given.values())
     numbers = dict.fromkeys(given) if people is None else _by_group(people, given, "people")
-    check_lists(numbers)
+    listed = check_lists(numbers)
     known = next(iter(numbers.values()), None)
     between = relation(neighbours, adjacency, entry, has_users=has_users, people=known)
     between = with_contribution(between, contribution)
@@ -215,7 +215,7 @@ def private_means(
                 name: _of_group(name, _ids, owners[name], None if takes_users else len(each))
                 for name, each in seen.items()
             }
-            check_people(everybody, many_records=takes_users)
+            check_people(everybody, listed, many_records=takes_users)
 
     entry = entry.under(between.adjacency)
     label = label_of_groups("private_means", len(given))

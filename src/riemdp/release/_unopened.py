@@ -107,7 +107,10 @@ class Unopened(Source):
 
     @functools.cached_property
     def _units(self) -> Records:
-        return units_of(self.neighbours, self.ball, self._valid)
+        """What the statistic sees of them."""
+        if self._valid.users is not None and not self._of_people:
+            raise InvalidParameterError(f"{self.neighbours.name}: {USERS_OF_RECORDS}")
+        return without(self.neighbours.units(self.ball, self._valid), self.neighbours.takes)
 
     @functools.cached_property
     def _owners(self) -> NDArray[np.intp]:
@@ -160,7 +163,7 @@ class Unopened(Source):
         """Return all of them; see :meth:`Source.seen`."""
         data = self.opened(made)
         if absent := self._absent(made, data):
-            data = with_absent(data, len(data) + absent, self.ball, made.statistic.absent())
+            data = with_absent(data, absent, self.ball, made.statistic.absent())
         if not self._has_owners(made.statistic):
             return data
         others = len(self._owners) + np.arange(absent)
@@ -328,22 +331,11 @@ def check_places(records: Records, made: Offer) -> None:
     discreetly(statistic.name, lambda: statistic.check_records(some.checked_beside(n)))
 
 
-def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
-    """Return what the statistic sees of records, after a check of what belongs to them."""
-    if "users" in records.extras and "users" not in neighbours.takes:
-        raise InvalidParameterError(f"{neighbours.name}: {USERS_OF_RECORDS}")
-    found = neighbours.units(ball, records)
-    return without(found, neighbours.takes)
-
-
-def with_absent(data: Records, number: int, ball: Ball, extras: Mapping[str, object]) -> Records:
-    """Return so many records, the last of them public ones, of people who have none.
+def with_absent(data: Records, absent: int, ball: Ball, extras: Mapping[str, object]) -> Records:
+    """Return records, and after them so many public ones, of people who have none.
 
     That is the centre, with ``extras`` of :meth:`riemdp.statistics.Statistic.absent`.
     """
-    absent = number - len(data)
-    if absent == 0:
-        return data
     points = [np.asarray(data.points), np.broadcast_to(ball.center, (absent, *ball.center.shape))]
     beside: dict[str, Any] = {
         name: np.append(np.asarray(getattr(data, name)), np.full(absent, extras[name]))

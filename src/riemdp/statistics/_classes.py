@@ -172,7 +172,7 @@ class ClassMoments(SumStatistic):
         """See :meth:`Statistic.replace_point`; ``n`` has to be the sum of public sizes."""
         if self.sizes and n != sum(self.sizes):
             raise InvalidParameterError(f"the sizes add up to {sum(self.sizes)}, not to n = {n}")
-        return super().replace_point(ball, n, metric)
+        return super().replace_one(ball, n, metric)
 
     def check_records(self, records: Records) -> None:
         """Raise an error for a label that is none of the classes, or where public sizes are others.

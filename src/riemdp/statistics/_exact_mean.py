@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp._errors import UnsupportedError
 from riemdp.kernel import UNIT, Sum, added, added_with_weights, on_grid
-from riemdp.statistics._records import in_units, record_coordinates
+from riemdp.statistics._records import in_units, mean_of, record_coordinates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,10 +171,3 @@ class ExactSum(ExactMean):
     def mean(self, ball: Ball, partial: Sum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers."""
         return mean_of(partial, ball.reach)
-
-
-def mean_of(partial: Sum, length: float | Fraction) -> tuple[Fraction, ...]:
-    """Return the mean of rows, as rational numbers, in units of which one is so long."""
-    each = Fraction(length) / (partial.count * UNIT)
-    above, below = each.numerator, each.denominator
-    return tuple(Fraction(total * above, below) for total in partial.total)

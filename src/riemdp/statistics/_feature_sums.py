@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.kernel import UNIT, added, guarded
+from riemdp.kernel import added, guarded
 from riemdp.manifolds import clip_norm, unvecd
 from riemdp.statistics._data import Records, as_records
-from riemdp.statistics._records import in_units, joined, record_coordinates
+from riemdp.statistics._records import in_units, record_coordinates
 from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from riemdp.kernel import Shape, Sum
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial
 
 #: Squares between them have all digits in float64.
 _FEW, _MANY = Fraction(1, 2**1000), 2**1000
@@ -116,23 +115,15 @@ class FeatureSum(Summary):
 
     def guarded(self, ball: Ball, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Guard rows; see :meth:`Question.guarded`."""
-        shape = self.shape(self.dim(ball))
-        return guarded(rows, shape.longest, shape.fallback)
+        return guarded(rows, self.shape(self.dim(ball)).longest)
 
     def added(self, ball: Ball, rows: NDArray[np.int64]) -> Sum:
         """Add rows, none of which is longer than is stated; see :meth:`Question.added`."""
-        shape = self.shape(self.dim(ball))
-        return added(rows, shape.longest, shape.fallback)
+        return added(rows, self.shape(self.dim(ball)).longest)
 
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        """Put chunks together; see :meth:`Question.merge`."""
-        return joined(first, second)
-
-
-def mean_features(total: Sum, unit: float) -> tuple[Fraction, ...]:
-    """Return the mean of rows, times a length."""
-    each = Fraction(unit) / (total.count * UNIT)
-    return tuple(whole * each for whole in total.total)
+    def merge(self, first: Sum, second: Sum) -> Sum:
+        """Add sums; see :meth:`Question.merge`."""
+        return first + second
 
 
 def symmetric_of(products: FloatArray, dim: int, weights: tuple[float, float]) -> FloatArray:

@@ -15,10 +15,10 @@ from riemdp._part import register
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
-from riemdp.statistics._feature_sums import mean_features, quotient_of, root_up
+from riemdp.statistics._feature_sums import quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Question, Rewritten
-from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._records import mean_of, record_coordinates
 from riemdp.statistics._seen import (
     JOINT_REACH,
     SeenFromCentre,
@@ -58,24 +58,15 @@ class _Padded(Rewritten):
 
 
 @dataclass(frozen=True, eq=False)
-class _Shortened(Question):
+class _Shortened(Rewritten):
     """Features of records as they are seen from a released point, shortened to a released length.
 
     That length is scaled to the radius r of the ball, so that whatever was released features are
     those of vectors in the unit ball, times r.
     """
 
-    statistic: SumStatistic
+    question: SumStatistic
     place: Place
-
-    clips = True
-
-    @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.statistic.takes
-
-    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
-        return True
 
     def rows(self, ball: Ball, records: Any) -> Partial:
         given, seen = as_records(records), steps_ball(ball)
@@ -83,19 +74,10 @@ class _Shortened(Question):
         inside = ball.project(points) if seen is ball else record_coordinates(ball, points)
         found = np.ascontiguousarray(seen_from(seen.manifold, self.place.point, inside))
         vectors = clip_norm(found, self.place.unit) / self.place.unit
-        return self.statistic.rows(ball, given.with_points(vectors))
-
-    def guarded(self, ball: Ball, rows: Partial) -> Any:
-        return self.statistic.guarded(ball, rows)
-
-    def added(self, ball: Ball, rows: Partial) -> Partial:
-        return self.statistic.added(ball, rows)
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        return first + second
+        return self.question.rows(ball, given.with_points(vectors))
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        return mean_features(partial, ball.reach)
+        return mean_of(partial, ball.reach)
 
 
 @final

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +57,13 @@ def whole_weights(weights: ArrayLike) -> NDArray[np.int64]:
     """
     # a power of two rounds nothing
     return (np.asarray(weights, dtype=np.float64) * UNIT).astype(np.int64)
+
+
+def mean_of(total: Sum, length: float | Fraction) -> tuple[Fraction, ...]:
+    """Return the mean of rows, as rational numbers, in units of which one is so long."""
+    each = Fraction(length) / (total.count * UNIT)
+    above, below = each.numerator, each.denominator  # to reduce fractions once
+    return tuple(Fraction(whole * above, below) for whole in total.total)
 
 
 def check_inside(ball: Ball, data: FloatArray) -> None:

@@ -210,7 +210,7 @@ class TangentRegression(SumStatistic):
             raise InvalidParameterError(
                 f"the design is one of {len(self.design)} records, not of n = {n}"
             )
-        return super().replace_point(ball, n, metric)
+        return super().replace_one(ball, n, metric)
 
     def check_records(self, records: Records) -> None:
         """See :meth:`Statistic.check_records`; a public design has to be that of the records."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.kernel import Counted, Moment, Shape, Vector, added, guarded
+from riemdp.kernel import Moment, Shape, Vector, added, guarded
 from riemdp.manifolds import Ball, Euclidean, clip_norm
-from riemdp.statistics._exact_mean import mean_of
 from riemdp.statistics._question import Question
-from riemdp.statistics._records import in_units, joined, record_coordinates
+from riemdp.statistics._records import in_units, mean_of, record_coordinates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray, Manifold
     from riemdp.statistics._question import Partial
 
-#: Beside a vector v of norm at most r, so many times |v|^2 / r costs no noise: under the root of
-#: phi^5 / 4 = 2.7725424859..., phi the golden ratio; see docs/proofs/noisy-steps.md.
-FREE = 1705 / 1024
-#: Bound of the norm of both together, in units of r: over the root of 1 + FREE^2.
+#: Bound of the norm of a vector and its second moment together, in units of r: that of ``Moment``.
 JOINT_REACH = 2.0
 
 
@@ -80,8 +76,7 @@ class Seen(Question):
     base: FloatArray  # where records are seen from, of the ball of steps
     unit: float  # length that r stands for, positive
     weight: float  # the mean is multiplied by it
-    #: Whether the mean of ``FREE |v|^2 / r`` is asked for as one more coordinate, which is 0
-    #: otherwise. The norm of both together is at most ``JOINT_REACH r``.
+    #: Whether the second moment is asked for as one more coordinate, which is 0 otherwise.
     moment: bool
 
     clips = True
@@ -118,12 +113,13 @@ class Seen(Question):
         return added(rows, answer_shape(ball.manifold.dim, moment=self.moment).longest)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
-        """Put chunks together; see :meth:`Question.merge`."""
-        return joined(first, second)
+        """Add sums; see :meth:`Question.merge`."""
+        return first + second
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, and weight, as rational numbers; see :meth:`Question.finish`."""
-        return mean_of(partial, Fraction(self.weight) * Fraction(ball.reach))
+        found = mean_of(partial, Fraction(self.weight) * Fraction(ball.reach))
+        return found if self.moment else (*found, Fraction(0))
 
 
 class SeenFromCentre(Seen):
@@ -152,11 +148,8 @@ class Directions(Seen):
 
 
 def answer_shape(dim: int, *, moment: bool) -> Shape:
-    """Return the shape of the rows of an answer: of a vector, with one more coordinate.
-
-    That is the second moment, or 0.
-    """
-    return Moment(dim) if moment else Counted(Vector(dim), 0)
+    """Return the shape of the rows of an answer: of a vector, with the second moment or alone."""
+    return Moment(dim) if moment else Vector(dim)
 
 
 def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:

@@ -11,12 +11,12 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
+from riemdp.kernel import Moment
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._counted import Sums
 from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._seen import (
-    FREE,
     JOINT_REACH,
     Seen,
     SeenFromCentre,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Most steps of one release.
 _MOST = 10_000
+#: What the second moment is multiplied by.
+_SCALAR = Moment(1).weights[0]
 #: Least length that is clipped to, as a share of the ball's radius.
 LEAST = 2.0**-40
 #: Share of the last length under which the next one never falls: a spread is known no better.
@@ -128,7 +130,7 @@ class NoisySteps(Sums):
     ) -> Place:
         """Make a step along a noisy mean; see :meth:`Statistic.move`."""
         weight, reach = self.answer_weight(step), ball.reach
-        vector, moment = noisy[:-1] / weight, noisy[-1] / weight / FREE
+        vector, moment = noisy[:-1] / weight, noisy[-1] / weight / _SCALAR
         # Both in units of the radius of answers, which stands for point.unit.
         vector, moment = clip_norm(vector, reach) / reach, moment / reach
         spread = _spread(vector, moment, noise() / weight / reach) * point.unit

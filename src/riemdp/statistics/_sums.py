@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._errors import UnsupportedError
 from riemdp.statistics._counted import Sums
-from riemdp.statistics._feature_sums import FeatureSum, mean_features, root_up
+from riemdp.statistics._feature_sums import FeatureSum, root_up
 from riemdp.statistics._named_values import NamedValues
+from riemdp.statistics._records import mean_of
 from riemdp.statistics._seen import View, vector_ball, view_from_centre
 
 if TYPE_CHECKING:
@@ -130,19 +131,6 @@ class SumStatistic(FeatureSum, Sums):
         view = view_from_centre(ball)
         return self.moments_in(view, value / unit, deviation / unit, n, released_base=False)
 
-    def unit(self, ball: Ball) -> float:
-        """Return the length that features are multiplied by: the radius r, by default.
-
-        Parameters
-        ----------
-        ball : Ball
-
-        Returns
-        -------
-        float
-        """
-        return ball.reach
-
     def answers(self, ball: Ball) -> Ball:
         """Features times r; see :meth:`Statistic.answers`."""
         dim = self.dim(ball)
@@ -160,19 +148,12 @@ class SumStatistic(FeatureSum, Sums):
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """Move of the features times ``r / n``; see :meth:`Statistic.replace_one`."""
-        return self._move_of_one(ball, n)
-
-    def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
-        """Return the same; see :meth:`Statistic.replace_point`."""
-        return self._move_of_one(ball, n)
-
-    def _move_of_one(self, ball: Ball, n: int) -> float:
         move = self.shape(self.dim(ball)).move
         return root_up(move * (Fraction(self.unit(ball)) / n) ** 2)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers; see :meth:`Question.finish`."""
-        return mean_features(partial, self.unit(ball))
+        return mean_of(partial, self.unit(ball))
 
     def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:
         """Return :meth:`parts` of the value; see :meth:`Statistic.present`."""

@@ -29,7 +29,7 @@ class UnitVectorSum(SumStatistic):
     recentres: ClassVar[bool] = False
 
     def unit(self, ball: Ball) -> float:  # noqa: ARG002
-        """1: vectors have that length; see :meth:`SumStatistic.unit`."""
+        """1: vectors have that length; see :meth:`Sums.unit`."""
         return 1.0
 
     def dim(self, ball: Ball) -> int:

@@ -15,9 +15,10 @@ from riemdp._part import both_proved, register
 from riemdp.kernel import UNIT, Moment
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._counted import Sums
-from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
+from riemdp.statistics._feature_sums import FeatureSum, quotient_of
 from riemdp.statistics._moments import Moments
 from riemdp.statistics._recentred import Recentred
+from riemdp.statistics._records import mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -206,7 +207,7 @@ class DirectVariance(FeatureSum):
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Second moment less the squared mean; see :meth:`Question.finish`."""
-        *mean, second = mean_features(partial, 1.0)
+        *mean, second = mean_of(partial, 1.0)
         square = Fraction(ball.reach) ** 2
         variance = (second - sum(x * x for x in mean)) * square
         return (min(max(variance, Fraction(0)), square) - square / 2,)
