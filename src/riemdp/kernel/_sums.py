@@ -44,7 +44,7 @@ def added(rows: NDArray[np.int64], most: int) -> Sum:
     Sum
     """
     inside = guarded(rows, most)
-    total = np.zeros(rows.shape[1], dtype=object)  # Python's integers
+    total = np.zeros(inside.shape[1], dtype=object)  # Python's integers
     for start in range(0, len(inside), _ROWS):
         total = total + inside[start : start + _ROWS].sum(axis=0).astype(object)
     return Sum(tuple(total.tolist()), len(inside))
