@@ -56,7 +56,9 @@ def test_definitions_have_their_numbers_rounded_up(guarantee, name):
 def test_parts_are_named_with_those_inside():
     moments = statistics.Moments(second="matrix")
     counted = statistics.Counted(moments, 1.5)
-    assert _words.named(counted) == "counted (weight = 1.5; moments (second = matrix))"
+    assert (
+        _words.named(counted) == "counted (weight = 1.5, weighs = False; moments (second = matrix))"
+    )
     assert _words.named(statistics.FrechetMean()) == "frechet-mean"
     assert _words.named(Sphere(2)) == "Sphere (dim = 2, curvature = 1)"
 
