@@ -120,7 +120,7 @@ def may_pass(path, release, value):
     if last in ("classes", "low", "high", "design"):
         return True
     if keys == ["n"]:
-        return statistic.startswith("weighted")
+        return statistic.startswith("weighted") or outer.get("weighs", False)
     if keys[0] == "ball":
         product = "radii" in release["ball"]
         return (last == "center" and statistic in VECTORS) or (
@@ -128,10 +128,12 @@ def may_pass(path, release, value):
         )
     if keys[0] == "rounded":
         flat = release["manifold"].get("dim") == 1
-        return statistic in SEVERAL or flat
+        count = outer["type"] == "counted" and path[-1] == len(release["rounded"]) - 1
+        return statistic in SEVERAL or flat or (count and statistic == "tangent-mean")
     if keys[0] == "statistic":
         names = "alpha", "threshold", "clip", "eta", "last", "warm_share", "weight"
-        return last in names and statistic in SEVERAL
+        shortened = last == "weight" and statistic == "tangent-mean"
+        return last == "weighs" or shortened or (last in names and statistic in SEVERAL)
     if keys[0] == "neighbours":
         return last == "contribution" and noise["contribution"] > 1
     if keys[0] == "guarantee":

@@ -51,8 +51,9 @@ STATED = {
 #: Keys that are checked by what follows from them. An edit passes where nothing does.
 FOLLOWED = {
     "projected": "where the draw lies in the ball",
-    "rounded": "where the value does not follow an integer: of a spread that was clipped, or of a "
-    "draw out of the ball in one dimension; and within rounding of the value",
+    "rounded": "where the value does not follow an integer: of a spread that was clipped, of a "
+    "draw out of the ball in one dimension, or of the number that such a draw is divided by; and "
+    "within rounding of the value",
     "n": "where answers are sums, or public weights stand for it",
     "ball.center": "where the value is coordinates about it, or records are directions",
     "ball.radius, ball.radii": "of a product, where the other one is less; and of directions",
