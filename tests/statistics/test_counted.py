@@ -437,7 +437,8 @@ def test_no_records_and_fewer_than_none(statistic, ball, weighs):
         if statistic.in_parts:
             assert (found[-1] < 0.0) == (below > 0.0)
             for value in form.present(ball, found, lambda: 1.0).values():
-                assert np.asarray(value).dtype.kind not in "fc" or np.isfinite(value).all()
+                # the concentration of a resultant of length 1 or more is infinite
+                assert np.asarray(value).dtype.kind not in "fc" or not np.isnan(value).any()
     exact = exactly(form.ask(ball, form.start(ball), 0), ball, nobody)
     assert exact == (0,) * form.answers(ball).manifold.dim
     if weighs:
