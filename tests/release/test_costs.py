@@ -123,7 +123,7 @@ def kept(monkeypatch):
 
 
 def fails(what):
-    with pytest.raises(BudgetExceededError, match="its calibration is wrong, and nothing was draw"):
+    with pytest.raises(BudgetExceededError, match="its calibration is wrong, and it was not drawn"):
         what()
 
 

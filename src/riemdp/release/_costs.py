@@ -127,6 +127,6 @@ def _add_up(part: Budget, number: int, limit: Budget) -> bool:
 
 def _too_little_noise(what: str, limit: Budget) -> BudgetExceededError:
     return BudgetExceededError(
-        f"{what} costs more than {limit}: its calibration is wrong, and nothing was drawn. Name "
+        f"{what} costs more than {limit}: its calibration is wrong, and it was not drawn. Name "
         "another mechanism, and report this as a fault"
     )

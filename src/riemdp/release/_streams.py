@@ -34,8 +34,8 @@ from riemdp.release._unopened import (
     Source,
     check_given,
     check_number,
-    check_people,
     check_places,
+    check_several_labels,
     shape_of,
 )
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed, as_records, check_extras
@@ -409,7 +409,7 @@ class Stream(Source):
             return
         beside: dict[str, Any] = dict.fromkeys({*self._records.extras, *statistic.takes}, ())
         check_extras(Records((), **beside), statistic.takes, statistic.name)
-        check_people(self._neighbours, statistic)
+        check_several_labels(self._neighbours, statistic)
         if isinstance(self._chunks.parts, Sequence):
             self._check_parts(made, list(map(_at_hand, self._chunks.parts)))
 

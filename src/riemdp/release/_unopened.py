@@ -251,11 +251,11 @@ def check_given(
     check_extras(Records((), **named), statistic.takes, statistic.name)
     if {"users", "weights"} <= extras:
         raise InvalidParameterError(str(PEOPLE_WEIGH))
-    check_people(neighbours, statistic)
+    check_several_labels(neighbours, statistic)
     check_shapes(records, manifold, None if "users" in neighbours.takes else n)
 
 
-def check_people(neighbours: Neighbours, statistic: Statistic) -> None:
+def check_several_labels(neighbours: Neighbours, statistic: Statistic) -> None:
     """Refuse a statistic of points for people who may have several labels or covariates."""
     several = {"labels", "covariates"} & set(statistic.takes)
     if "users" in neighbours.takes and statistic.of == "points" and several:
