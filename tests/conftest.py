@@ -21,7 +21,6 @@ import pytest
 from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
 from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator, _rules
-from riemdp.statistics import _compiled_space_form
 
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"
@@ -42,7 +41,7 @@ for _package in (privacy, noise, statistics):
         importlib.import_module(_module.name)
 
 # Compiling takes half a minute: tests of compiled code ask for it.
-_logarithms.WORTH = _compiled_space_form.WORTH = sys.maxsize
+_logarithms.WORTH = sys.maxsize
 
 # Next to nothing of what is made while tests are collected is garbage.
 gc.set_threshold(100_000, 50, 100)

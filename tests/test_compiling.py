@@ -29,12 +29,6 @@ def test_without_a_folder_to_write_to_nothing_is_kept():
     assert all("fastmath" not in options for options in compiler.asked)
 
 
-def test_products_and_sums_are_contracted_only_where_that_is_asked():
-    compiler = Compiler()
-    assert _compiling.compiled(compiler, loop, contracting=True) is loop
-    assert [options["fastmath"] for options in compiler.asked] == [{"contract"}] * 2
-
-
 def loop(array):
     array[:] = 0.0
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riemdp import _lanes
-from riemdp._lanes import WIDE, choose, get, lanes, put, root, turn
+from riemdp._lanes import WIDE, choose, get, lanes, put, root
 
 
 def compute(rows):
@@ -49,32 +49,6 @@ def test_rows_begin_where_lines_of_a_cache_do(number):
         assert rows.shape == (number, WIDE)
         assert rows.ctypes.data % (8 * WIDE) == 0
         rows[:] = 1.0
-
-
-def turned(values, into):
-    turn(values, 3, 11, into, 5, 20)
-
-
-def check_turned(function):
-    values = np.random.default_rng(0).normal(size=3 + 11 * WIDE)
-    into = np.zeros(5 + 20 * WIDE)
-    function(values, into)
-    rows = values[3 : 3 + 11 * WIDE].reshape(WIDE, 11)[:, :WIDE]
-    columns = into[5:].reshape(WIDE, 20)[:, :WIDE].copy()
-    np.testing.assert_array_equal(columns, rows.T)
-    into[5:].reshape(WIDE, 20)[:, :WIDE] = 0.0
-    assert not into.any()  # and nothing else was written
-
-
-def test_rows_become_columns():
-    check_turned(turned)
-
-
-@pytest.mark.slow
-def test_rows_become_columns_in_compiled_code():
-    numba = pytest.importorskip("numba")
-    _lanes.teach(numba)
-    check_turned(numba.njit(turned))
 
 
 @pytest.mark.slow

@@ -11,13 +11,8 @@ if TYPE_CHECKING:
 _OLDEST = (0, 59)
 
 
-def compiler(
-    *, contracting: bool = False
-) -> Callable[[Callable[..., None]], Callable[..., None]] | None:
-    """Return what compiles a function when it is called first; None where there is no numba.
-
-    See :func:`compiled` for what ``contracting`` allows.
-    """
+def compiler() -> Callable[[Callable[..., None]], Callable[..., None]] | None:
+    """Return what compiles a function when it is called first; None where there is no numba."""
     try:
         import numba
     except ImportError:  # also where NumPy is newer than numba allows
@@ -25,20 +20,15 @@ def compiler(
     settings: Any = numba.config
     if settings.DISABLE_JIT or numba.version_info.short < _OLDEST:
         return None
-    return lambda function: compiled(numba, function, contracting=contracting)
+    return lambda function: compiled(numba, function)
 
 
-def compiled(
-    numba: Any, function: Callable[..., None], *, contracting: bool = False
-) -> Callable[..., None]:
+def compiled(numba: Any, function: Callable[..., None]) -> Callable[..., None]:
     """Compile without reordering arithmetic; keep the result on disk where that is possible.
 
-    ``function`` is a loop over arrays, in the part of Python that numba knows. ``contracting``
-    allows to round ``a * b + c`` once, where the processor can: last bits depend on it then.
+    ``function`` is a loop over arrays, in the part of Python that numba knows.
     """
     options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
-    if contracting:
-        options["fastmath"] = {"contract"}
     try:
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no folder to write to

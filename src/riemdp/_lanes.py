@@ -53,24 +53,6 @@ def write(values: FloatArray, start: int, numbers: FloatArray) -> None:
     values[start : start + WIDE] = numbers
 
 
-def turn(  # noqa: PLR0917
-    values: FloatArray, start: int, step: int, into: FloatArray, place: int, apart: int
-) -> None:
-    """Write :data:`WIDE` columns of as many rows, each so that its numbers follow each other.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-    start, step : int
-        Where the first row begins, and how far it is from there to the next one.
-    into : ndarray, shape (m,)
-    place, apart : int
-        The same of the columns.
-    """
-    for i in range(WIDE):
-        write(into, place + i * apart, read(values, start + i, step))
-
-
 def root(values: FloatArray) -> FloatArray:
     """Return square roots."""
     return np.asarray(np.sqrt(values))
@@ -85,8 +67,7 @@ def choose(test: FloatArray, yes: FloatArray, no: FloatArray) -> FloatArray:
 def teach(numba: Any) -> None:
     """Tell numba what the functions above are, and sums, differences, products and quotients.
 
-    Each rounds as IEEE 754 says, in functions that are not compiled with ``contracting``: nothing
-    allows a compiler to contract or reorder them there.
+    Each rounds as IEEE 754 says: nothing allows a compiler to contract or reorder them.
 
     Parameters
     ----------
@@ -116,16 +97,11 @@ def teach(numba: Any) -> None:
         one = builder.insert_element(unset, value, first)
         return builder.shuffle_vector(one, unset, everywhere)
 
-    def place(  # noqa: PLR0917
-        context: Any, builder: Any, signature: Any, arguments: Any, step: int, first: int = 0
-    ) -> Any:
-        """Return where lanes begin, by a number of steps from the first number of an array.
-
-        The array is an argument, and the number is the next one.
-        """
-        of, given = signature.args[first : first + 2]
-        array = context.make_array(of)(context, builder, arguments[first])
-        index = context.cast(builder, arguments[first + 1], given, types.intp)
+    def place(context: Any, builder: Any, signature: Any, arguments: Any, step: int) -> Any:
+        """Return where lanes begin, by a number of steps from the first number of an array."""
+        of, given = signature.args[:2]
+        array = context.make_array(of)(context, builder, arguments[0])
+        index = context.cast(builder, arguments[1], given, types.intp)
         index = builder.mul(index, context.get_constant(types.intp, step))
         return builder.gep(array.data, [index])
 
@@ -150,32 +126,6 @@ def teach(numba: Any) -> None:
             number = builder.load(builder.gep(start, [index]))
             found = builder.insert_element(found, number, ir.Constant(ir.IntType(32), lane))
         return found
-
-    def turn_around(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def line(first: int, number: int) -> Any:
-            start = place(context, builder, signature, arguments, 1, first)
-            given = arguments[first + 2], signature.args[first + 2]
-            index = context.cast(builder, *given, types.intp)
-            index = builder.mul(index, context.get_constant(types.intp, number))
-            return builder.bitcast(builder.gep(start, [index]), vector.as_pointer())
-
-        def mix(one: Any, other: Any, lanes: list[int]) -> Any:
-            where = ir.Constant(ir.VectorType(ir.IntType(32), WIDE), lanes)
-            return builder.shuffle_vector(one, other, where)
-
-        found = [builder.load(line(0, i), align=8) for i in range(WIDE)]
-        bit = 1
-        while bit < WIDE:  # blocks of that size change places with those across the diagonal
-            for i in range(WIDE):
-                if not i & bit:
-                    one, other = found[i], found[i + bit]
-                    low = [m ^ bit | WIDE if m & bit else m for m in range(WIDE)]
-                    high = [m | WIDE if m & bit else m | bit for m in range(WIDE)]
-                    found[i], found[i + bit] = mix(one, other, low), mix(one, other, high)
-            bit *= 2
-        for i in range(WIDE):
-            builder.store(found[i], line(3, i), align=8)
-        return context.get_dummy_value()
 
     def broadcast(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return spread(builder, signature.args[0], arguments[0])
@@ -213,12 +163,6 @@ def teach(numba: Any) -> None:
     save = extending.intrinsic(
         lambda _, values, start, numbers: (types.void(values, start, numbers), write_to(1))
     )
-    around = extending.intrinsic(
-        lambda _, values, start, step, into, place, apart: (
-            types.void(values, start, step, into, place, apart),
-            turn_around,
-        )
-    )
     fill = extending.intrinsic(lambda _, value: (kind(types.float64), broadcast))
     sqrt = extending.intrinsic(lambda _, values: (kind(values), square_root))
     take = extending.intrinsic(lambda _, test, yes, no: (kind(test, yes, no), select))
@@ -230,13 +174,6 @@ def teach(numba: Any) -> None:
     )
     extending.overload(write)(
         lambda values, start, numbers: lambda values, start, numbers: save(values, start, numbers)
-    )
-    extending.overload(turn)(
-        lambda values, start, step, into, place, apart: (
-            lambda values, start, step, into, place, apart: around(
-                values, start, step, into, place, apart
-            )
-        )
     )
     extending.overload(lanes)(lambda value: lambda value: fill(value))
     extending.overload(root)(lambda values: lambda values: sqrt(values))

@@ -330,42 +330,6 @@ def test_3x3_matrices_that_no_pole_covers_are_averaged_too(weighted, random_rota
     assert square == pytest.approx(expected[2])
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_many_3x3_matrices_are_checked_while_they_are_averaged(
-    compiled, monkeypatch, random_rotation
-):
-    if compiled:
-        pytest.importorskip("numba")
-        monkeypatch.setattr(_logarithms, "WORTH", 100)
-    manifold = SPDLogEuclidean(3)
-    data = conditioned(np.random.default_rng(8), 150, 3, 2.0, random_rotation)
-    value, bound = _flat_mean.log_euclidean_at_once(3, data)
-    expected = _flat_mean.log_euclidean(_flat_mean.check_data(3, data), None)
-    assert manifold.dist(value, expected[0]) <= 1e-14
-    assert bound == pytest.approx(expected[1], rel=1e-9)
-    # all else is left to those that check first and average then
-    for others in (data[:100], data.tolist(), data.astype(np.float32), data.reshape(-1), None):
-        assert _flat_mean.log_euclidean_at_once(3, others) is None
-    assert _flat_mean.log_euclidean_at_once(4, data) is None
-    for row, change in ((0, 1e-13), (77, 1e-13), (149, 1e-13), (140, 1.0), (141, np.nan)):
-        other = data.copy()
-        other[row, 0, 2] += change
-        assert _flat_mean.log_euclidean_at_once(3, other) is None
-        if change < 1e-6:
-            mean = frechet_mean(manifold, other)
-            assert manifold.dist(mean.value, value) <= 1e-12
-            continue
-        with pytest.raises(NotOnManifoldError, match=f"row {row} "):
-            frechet_mean(manifold, other)
-    for bad in (-np.eye(3), np.outer([0.1, 0.3, 2.1], [0.1, 0.3, 2.1]), np.zeros((3, 3))):
-        other = data.copy()
-        other[140] = bad
-        assert _flat_mean.log_euclidean_at_once(3, other) is None
-    # nothing that the tolerance refuses
-    with pytest.raises(ConvergenceError):
-        frechet_mean(manifold, data, tol=1e-18)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4, 9])
 @pytest.mark.parametrize("weighted", [False, True])

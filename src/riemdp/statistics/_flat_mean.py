@@ -91,56 +91,9 @@ def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatAr
         found = _mean_of_logarithms(data, weights)
     else:
         found = _mean(data, weights)
-    return _with_allowance(n, k, *found)
-
-
-def log_euclidean_at_once(k: int, points: ArrayLike) -> tuple[FloatArray, float] | None:
-    """Do what :func:`check_data` and :func:`log_euclidean` do one after the other, in one pass.
-
-    Parameters
-    ----------
-    k : int
-    points : array_like, shape (n, k, k)
-        Not validated.
-
-    Returns
-    -------
-    tuple or None
-        None where those two are to be asked: of all but arrays of many 3 x 3 matrices that are
-        symmetric to the last bit and have logarithms at public poles, and where compiled code would
-        be worth while but does not have the bits of NumPy.
-    """
-    plain = k == 3 and type(points) is np.ndarray and points.dtype == np.float64
-    if not plain or points.shape[1:] != (3, 3) or len(points) < _MANY:  # type: ignore[union-attr, arg-type]
-        return None
-    data: FloatArray = points  # type: ignore[assignment]
-    n = len(data)
-    for (_, *right), (d, _, beside), (e, f, _) in data[:: n // 8].tolist():
-        if [*right, beside] != [d, e, f]:
-            return None  # as soon as some show that not all are symmetric
-    compiled = _logarithms.is_worthwhile(n, 3)
-
-    def part(rows: slice) -> FloatArray | None:
-        if compiled:
-            return _logarithms.sums_of_3x3(data[rows], mirrored=True)
-        found = _logarithms.logarithms_of_3x3(data[rows], compiled=False, mirrored=True)
-        return None if found.outside.any() else _sums(found, None)
-
-    totals = []
-    for total in _symmetric.map_chunks(part, n, 2, threads=compiled):
-        if total is None:
-            return None
-        totals.append(total)
-    return _with_allowance(n, 3, *_mean_of_sums(np.array(totals) / n))
-
-
-def _with_allowance(
-    n: int, k: int, value: FloatArray, condition: float, square: float
-) -> tuple[FloatArray, float]:
-    """Return a mean and the bound of its rounding error; see :func:`log_euclidean`."""
+    value, condition, square = found
     allowance = 3.0 * math.sqrt(k) * _EPS * condition
-    allowance += composition_allowance(n, k, math.sqrt(square) + 1.0)
-    return value, allowance
+    return value, allowance + composition_allowance(n, k, math.sqrt(square) + 1.0)
 
 
 def composition_allowance(n: int, k: int, size: float) -> float:

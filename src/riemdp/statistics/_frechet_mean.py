@@ -91,9 +91,6 @@ def frechet_mean(
         check_ball(ball)
     tol = positive(tol, "tol")
     solver = space_solver(manifold)
-    at_once = solver.solve_at_once(manifold, points, weights, ball, tol)
-    if at_once is not None:
-        return at_once
     data = solver.validate(manifold, points)
     check_rows(data, manifold)
     normalised = None if weights is None else shares_of(weights, len(data))

@@ -153,35 +153,6 @@ class MeanSolver(ABC):
         del data, weights, ball, tol
         raise unknown_mean(manifold)
 
-    def solve_at_once(
-        self,
-        manifold: Manifold,  # noqa: ARG002
-        points: ArrayLike,  # noqa: ARG002
-        weights: ArrayLike | None,  # noqa: ARG002
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
-    ) -> CertifiedMean | None:
-        r"""Validate points and return their mean, where that is faster than one after the other.
-
-        No release asks for it: its bits may depend on what is installed.
-
-        Parameters
-        ----------
-        manifold, ball, tol
-            See :meth:`solve`.
-        points : array_like, shape (n, \*point_shape)
-            Not validated.
-        weights : array_like, shape (n,), optional
-            Neither are these.
-
-        Returns
-        -------
-        CertifiedMean or None
-            With a bound of at most ``tol``. None, by default, where :meth:`validate`,
-            :meth:`check_domain` and :meth:`solve` are to be asked, and to find what is wrong.
-        """
-        return None
-
 
 def check_bound(bound: float, tol: float) -> None:
     """Raise ``ConvergenceError`` for a certificate that exceeds the tolerance."""

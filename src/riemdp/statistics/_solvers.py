@@ -22,7 +22,6 @@ from riemdp.manifolds import (
 )
 from riemdp.statistics import (
     _affine_invariant_passes,
-    _compiled_space_form,
     _flat_mean,
     _space_form_mean,
 )
@@ -58,20 +57,6 @@ class LogEuclideanAverage(FlatAverage):
     def validate(self, manifold: Any, points: ArrayLike) -> FloatArray:
         """Check symmetry alone."""
         return _flat_mean.check_data(manifold.k, points)
-
-    def solve_at_once(
-        self,
-        manifold: Any,
-        points: ArrayLike,
-        weights: ArrayLike | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,
-    ) -> CertifiedMean | None:
-        """Of many 3 x 3 matrices, in one pass; see :meth:`MeanSolver.solve_at_once`."""
-        if weights is not None:
-            return None
-        found = _flat_mean.log_euclidean_at_once(manifold.k, points)
-        return None if found is None or not found[1] <= tol else CertifiedMean(*found, 1)
 
     def solve(
         self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
@@ -133,20 +118,6 @@ class SphereSolver(SpaceFormSolver):
             return
         check_inside(ball, data)
 
-    def solve_at_once(
-        self,
-        manifold: Any,
-        points: ArrayLike,
-        weights: ArrayLike | None,
-        ball: Ball | None,
-        tol: float,
-    ) -> CertifiedMean | None:
-        """By compiled loops, where there are any; see :meth:`MeanSolver.solve_at_once`."""
-        if ball is None or ball.manifold != manifold or not _in_hemisphere(ball):
-            return None
-        found = _compiled_space_form.mean(manifold, points, weights, ball, tol)
-        return None if found is None else CertifiedMean(*found)
-
     def solve(
         self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
@@ -175,18 +146,6 @@ class HyperbolicSolver(SpaceFormSolver):
     def floor(self, ball: Ball) -> float:
         """Largest over the ball."""
         return hyperbolic_floor(ball)
-
-    def solve_at_once(
-        self,
-        manifold: Any,
-        points: ArrayLike,
-        weights: ArrayLike | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,
-    ) -> CertifiedMean | None:
-        """By compiled loops, where there are any; see :meth:`MeanSolver.solve_at_once`."""
-        found = _compiled_space_form.mean(manifold, points, weights, None, tol)
-        return None if found is None else CertifiedMean(*found)
 
 
 class AffineInvariantSolver(MeanSolver):
