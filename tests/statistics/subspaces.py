@@ -8,7 +8,18 @@ import mpmath
 import numpy as np
 
 from riemdp.manifolds import clip_norm
+from riemdp.statistics import _descent_space_form as descent
 from riemdp.statistics._subspace_logarithms import frames_of, logarithms
+
+
+def space_form_mean(curvature, records, radius):
+    """Newton's method in coordinates about the point before, from the average."""
+    point = records.mean(axis=0)
+    for _ in range(200):
+        step = descent.logarithms(curvature, point, records).mean(axis=0)
+        point = descent.logarithms(curvature, -point, step[None])[0]
+    return clip_norm(point, radius)
+
 
 KINDS = ("any", "one", "equal", "boundary", "opposite")
 

@@ -127,8 +127,8 @@ def test_spheres_are_as_their_own_certificate_says(subspaces, space, curvature, 
     )
     tol = max(1e-12, 2.0 * floor(space, radius))
     ours, bound, _ = refined(space, records.mean(axis=0), records, radius, tol)
-    assert space_form.certificate(curvature, ours, records, 1e-15) <= bound
-    theirs, _ = space_form.refined(curvature, records.mean(axis=0), records, radius, 1e-15)
+    assert space_form.certificate(curvature, radius, ours, records, 1e-15) <= bound
+    theirs = subspaces.space_form_mean(curvature, records, radius)
     assert certificate(space, theirs, records, tol) <= tol
     assert np.linalg.norm(ours - theirs) <= 1.5 * tol * curvature
 

@@ -1,5 +1,6 @@
 """Certified means as releases use them: from records to the coordinates that noise is added to."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,11 +9,10 @@ import pytest
 from riemdp import Ball, Euclidean, Hyperbolic, Power, Sphere
 from riemdp._errors import ConvergenceError
 from riemdp.manifolds import Product
-from riemdp.statistics import FrechetMean, answer
+from riemdp.statistics import FrechetMean, _space_form_mean, answer
 from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
 from riemdp.statistics._certified_space_form import certificate
 from riemdp.statistics._exact_mean import ExactMean, shortened
-from riemdp.statistics._solver_of_space import mean_solver
 
 BALLS = [
     Ball(Sphere(2), [0.0, 0.0, 1.0], 0.9),
@@ -37,11 +37,11 @@ def test_the_mean_is_within_the_tolerance(ball):
     assert all(isinstance(x, Fraction) for x in found)
     point = np.array([float(x) for x in found])
     rows = shortened(ball, data)
-    assert certificate(ball.manifold.curvature, point, rows, tol) <= tol
+    assert certificate(ball.manifold.curvature, ball.radius, point, rows, tol) <= tol
     # another record elsewhere moves it
     moved = np.concatenate([data[:-1], ball.center[None]])
     other = np.array([float(x) for x in answer(exact, ball, moved, tol)])
-    assert certificate(ball.manifold.curvature, other, rows, tol) > 1e-4
+    assert certificate(ball.manifold.curvature, ball.radius, other, rows, tol) > 1e-4
 
 
 @pytest.mark.parametrize("ball", [*BALLS, Ball(PRODUCT, PRODUCT.origin, 1.0)], ids=str)
@@ -54,22 +54,22 @@ def test_chunks_make_the_whole(ball):
 
 
 @pytest.mark.parametrize("ball", BALLS, ids=str)
-def test_what_float64_cannot_certify_is_certified_all_the_same(ball):
-    class GivesUp(type(mean_solver(ball.manifold))):
-        def near(self, *_):
-            raise ConvergenceError("float64 rounding exceeds it")
-
-    class Wrong(GivesUp):
-        def near(self, *_):
-            return np.full(ball.manifold.dim, 0.3 * ball.radius)
-
+def test_where_the_solver_ends_somewhere_else_nothing_is_released(ball, monkeypatch):
     data = shortened(ball, records(ball))
-    tol = FrechetMean().tolerance(ball, 1e-3)
-    found = SpaceFormMean(GivesUp()).mean(ball, data, tol)
-    point = np.array([float(x) for x in found])
-    assert certificate(ball.manifold.curvature, point, data, tol) <= tol
-    again = np.array([float(x) for x in SpaceFormMean(Wrong()).mean(ball, data, tol)])
-    np.testing.assert_allclose(again, point, atol=1e-9)
+    tol, mean = FrechetMean().tolerance(ball, 1e-3), SpaceFormMean()
+    found = mean.mean(ball, data, tol)
+    solve = _space_form_mean.solve
+
+    def wrong(manifold, *given):
+        near = solve(manifold, *given)
+        away = manifold.tangent_vector(near.value, 3.0 * tol * np.eye(manifold.dim)[0])
+        return replace(near, value=manifold.exp(near.value, away))
+
+    monkeypatch.setattr(_space_form_mean, "solve", wrong)
+    with pytest.raises(ConvergenceError):
+        mean.mean(ball, data, tol)
+    # the control: the same of a tolerance that it is within
+    assert mean.mean(ball, data, 10.0 * tol) != found
 
 
 def test_products_are_certified_factor_by_factor():
@@ -80,7 +80,8 @@ def test_products_are_certified_factor_by_factor():
     rows = shortened(ball, data)
     point = np.array([float(x) for x in found])
     for part, curvature in ((slice(0, 2), 1.0), (slice(4, 6), -1.0)):
-        bound = certificate(curvature, point[part], np.ascontiguousarray(rows[:, part]), tol)
+        own = np.ascontiguousarray(rows[:, part])
+        bound = certificate(curvature, ball.radius, point[part], own, tol)
         assert bound <= tol / np.sqrt(3.0)
     # the flat factor is a sum of integers
     np.testing.assert_allclose(point[2:4], rows[:, 2:4].mean(axis=0), atol=2.0**-39)
@@ -97,12 +98,9 @@ class Asked(ExactMean):
     def floor(self, ball):
         return 0.0
 
-    def rows(self, ball, coordinates):
-        return coordinates
-
-    def mean(self, ball, partial, tol):
+    def weighted(self, ball, rows, whole, tol):
         self.tolerances.append(Fraction(tol))
-        return tuple(map(Fraction, partial.mean(axis=0).tolist()))
+        return tuple(map(Fraction, rows.mean(axis=0).tolist()))
 
 
 @pytest.mark.parametrize("copies", [1, 3, 7])
@@ -136,11 +134,11 @@ def test_means_of_quotients_are_certified_in_the_cover(rotations):
     tol = exact.tolerance(ball, 1e-3)
     found = answer(exact, ball, data, tol)
     point, rows = np.array([float(x) for x in found]), shortened(ball, data)
-    assert certificate(0.25, point, rows, tol) <= tol
+    assert certificate(0.25, 1.2, point, rows, tol) <= tol
     above = space.lifted(ball)
     lifted = space.lift_near(ball, data)
     assert found == answer(FrechetMean(), above, lifted, tol)
     # the other representatives, which no record is lifted to
     rows[0] *= 1.0 - 2.0 * np.pi / np.linalg.norm(rows[0])
-    assert certificate(0.25, point, rows, tol) > 1e-4
+    assert certificate(0.25, 1.2, point, rows, tol) > 1e-4
     assert exact.proofs_on(ball)["exact mean"] == "docs/proofs/quotients.md"

@@ -12,7 +12,7 @@ import pytest
 
 from riemdp import Ball, Hyperbolic, Sphere
 from riemdp._errors import ConvergenceError
-from riemdp.statistics._certified_space_form import certificate
+from riemdp.statistics._certified_space_form import certificate, distance
 from riemdp.statistics._descent_space_form import (
     logarithm_error,
     logarithms,
@@ -132,7 +132,7 @@ def test_the_last_pass_certifies_as_much_as_all_records_together(ball):
     curvature = ball.manifold.curvature
     descent = space_form_descent(ball.manifold.dim, curvature, ball.radius, 1e-11)
     rows, point = records_in(ball), np.zeros(ball.manifold.dim)
-    bound = certificate(curvature, point, rows, 1e-11)
+    bound = certificate(curvature, ball.radius, point, rows, 1e-11)
     assert bound > 1e-3
     partial = descent.seen(rows, point, last=True)
     tol = bound * (1.0 + 1e-9)
@@ -147,11 +147,11 @@ def test_the_last_pass_knows_how_far_records_are():
     rows, point = np.array([[0.9, 0.0], [-0.9, 0.0], [0.0, 0.2]]), np.array([0.0, 0.085])
     partial = descent.seen(rows, point, last=True)
     assert 0.9 <= partial.reach < 0.9 * (1.0 + 1e-14)
-    bound = descent._bound(point, partial, tol)
-    assert bound == pytest.approx(certificate(1.0, point, rows, tol), rel=1e-9)
+    bound = distance(1.0, 1.0, point, partial, tol)
+    assert bound == pytest.approx(certificate(1.0, 1.0, point, rows, tol), rel=1e-9)
     assert bound < tol
     reached = [
-        descent._bound(point, replace(partial, reach=reach), tol) for reach in (0.0, 1.2, 1.58)
+        distance(1.0, 1.0, point, replace(partial, reach=reach), tol) for reach in (0.0, 1.2, 1.58)
     ]
     assert reached[0] < 0.99 * bound < 0.99 * reached[1]
     assert reached[2] == math.inf

@@ -27,8 +27,6 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     Torus,
-    UnsupportedError,
-    UnsupportedManifoldError,
     UnsupportedNeighboursError,
     frechet_mean,
     private_mean,
@@ -45,12 +43,9 @@ from riemdp.statistics import (
     largest_share,
 )
 from riemdp.statistics._certified_affine_invariant import certificate as matrix_certificate
-from riemdp.statistics._certified_means import SpaceFormMean
 from riemdp.statistics._certified_space_form import certificate
-from riemdp.statistics._exact_mean import ExactMean
 from riemdp.statistics._records import in_units
 from riemdp.statistics._sensitivity import alike
-from riemdp.statistics._solvers import SphereSolver
 from riemdp.statistics._weighted_means import whole_weights
 from riemdp.testing import check_part
 
@@ -232,10 +227,10 @@ def test_certificates_of_weights_are_those_of_records_that_repeat(curvature):
     rng = np.random.default_rng(6)
     records, point = rng.uniform(-0.4, 0.4, size=(6, 2)), np.array([0.1, -0.2])
     whole = np.array([1, 3, 2, 1, 1, 5])
-    found = certificate(curvature, point, records, 1e-9, weights=whole)
-    repeated = certificate(curvature, point, np.repeat(records, whole, axis=0), 1e-9)
+    found = certificate(curvature, 1.0, point, records, 1e-9, weights=whole)
+    repeated = certificate(curvature, 1.0, point, np.repeat(records, whole, axis=0), 1e-9)
     assert found == pytest.approx(repeated, rel=1e-9)
-    other = certificate(curvature, point, records, 1e-9)
+    other = certificate(curvature, 1.0, point, records, 1e-9)
     assert abs(found - other) > 1e-3  # the control
 
 
@@ -313,23 +308,6 @@ def test_a_document_with_another_share_or_relation_fails():
 @pytest.mark.parametrize("kind", [WeightedFrechetMean, WeightedTangentMean])
 def test_they_are_parts(kind):
     check_part(kind(1.0), ball=PLANE)
-
-
-def test_a_space_without_weighted_means_says_so(monkeypatch):
-    statistic = WeightedFrechetMean(0.5)
-    records = _records(CAP, 2, 9, np.ones(2))
-    monkeypatch.setattr(SpaceFormMean, "weighs", False)
-    product = Ball(Product(Sphere(2), Euclidean(1)), [0.0, 0.0, 1.0, 0.0], 0.5)
-    for ball in (CAP, product):
-        with pytest.raises(UnsupportedManifoldError, match="mean with weights"):
-            statistic.replace_one(ball, 2, "distance")
-    options = {"weights": np.ones(2), "mechanism": "riemannian-laplace"}
-    with pytest.raises(UnsupportedManifoldError, match="tangent-gaussian"):
-        private_mean(records.points, CAP, GDP(1.0), **options)
-    # the way out
-    private_mean(records.points, CAP, GDP(1.0), weights=np.ones(2), mechanism="tangent-gaussian")
-    with pytest.raises(UnsupportedError, match="with weights"):
-        ExactMean.weighted(SpaceFormMean(SphereSolver()), CAP, records.points, np.ones(2), 1e-9)
 
 
 @pytest.mark.parametrize("wrong", [[-1.0, 2.0], [0.5, math.nan], [1.0, math.inf], [1.0, 1e300]])

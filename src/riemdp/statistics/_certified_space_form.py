@@ -8,15 +8,14 @@ about*: no float64 rounding is allowed for, because none enters.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp._errors import InvalidParameterError
 from riemdp._working_precision import working_precision
-from riemdp.manifolds import clip_norm
-from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._descent import weight_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,102 +26,141 @@ if TYPE_CHECKING:
 
     Ball = Any
 
-#: Working precision to begin with and at most, in bits. They decide time and success, not truth.
-_BITS, _MOST_BITS = 128, 8192
-#: Relative accuracy of a gradient from which on more bits would not make it smaller.
-_KNOWN = 30
+#: Working precision, and the bits of the grid of sums, both relative to the radius.
+_PRECISION, _BITS = 160, 110
 #: Records whose balls are kept at a time.
 _CHUNK = 4096
-#: Newton steps before a mean is given up.
-_STEPS = 8
+#: Unit roundoff of float64, and more than is lost of a norm whose squares are not normal numbers.
+_UNIT, _TINY = 2.0**-53, 1e-150
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """Sums over records of which two integers are known that they lie between, each.
+
+    Attributes
+    ----------
+    below, above : tuple of int
+        Of the coordinates, then of the cosines.
+    reach : float
+        Largest coordinates' norm among the records, rounded up; inf where a sum has no bound.
+    count : int
+        Number of records, or the sum of their weights.
+    """
+
+    below: tuple[int, ...] = field(repr=False)
+    above: tuple[int, ...] = field(repr=False)
+    reach: float = field(repr=False)
+    count: int
+
+    def __add__(self, other: Enclosed) -> Enclosed:
+        below, above = (
+            tuple(x + y for x, y in zip(mine, theirs, strict=True))
+            for mine, theirs in ((self.below, other.below), (self.above, other.above))
+        )
+        return Enclosed(below, above, max(self.reach, other.reach), self.count + other.count)
+
+
+def enclosed(
+    curvature: float,
+    radius: float,
+    point: FloatArray,
+    records: FloatArray,
+    weights: NDArray[np.int64] | None = None,
+) -> Enclosed:
+    """Enclose what :func:`distance` needs of some records; those of parts are added.
+
+    ``point`` ``(d,)`` and ``records`` ``(n, d)``, ``d >= 2``, are normal coordinates about ``o``,
+    orthonormal, in units of distance and exact, as ``curvature`` is; ``radius`` is about that of a
+    ball that holds them. ``weights`` ``(n,)`` are positive, at most ``2^53``. Curvature 0, of which
+    the formulas say nothing, is refused. See docs/proofs/certified-means, "Spheres and hyperbolic
+    spaces".
+    """
+    if curvature == 0.0:
+        raise InvalidParameterError("curvature must not be 0; averages are exact on flat space")
+    nothing = (0,) * (len(point) + 1)
+    total = Enclosed(nothing, nothing, 0.0, 0)
+    for start in range(0, len(records), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        times = None if weights is None else weights[rows]
+        total += _of_some(curvature, radius, point, records[rows], times)
+    return total
+
+
+def _of_some(
+    curvature: float,
+    radius: float,
+    point: FloatArray,
+    records: FloatArray,
+    weights: NDArray[np.int64] | None,
+) -> Enclosed:
+    count, bits = weight_of(len(records), weights), _grids(radius, len(point))
+    with working_precision(_PRECISION):
+        sums = Sums(curvature, point)
+        sums.add(records, weights)
+        found = [*sums.vectors, sums.cosines]
+        if not all(x.is_finite() for x in found):
+            return Enclosed((0,) * len(bits), (0,) * len(bits), math.inf, count)
+        below = tuple(_floor(x.lower(), each) for x, each in zip(found, bits, strict=True))
+        above = tuple(-_floor((-x).lower(), each) for x, each in zip(found, bits, strict=True))
+    longest = float(np.linalg.norm(records, axis=-1).max(initial=0.0))
+    reach = longest * (1.0 + (len(point) + 8) * _UNIT) + _TINY
+    return Enclosed(below, above, reach, count)
+
+
+def distance(
+    curvature: float, radius: float, point: FloatArray, partial: Enclosed, tol: float
+) -> float:
+    """Bound the distance from a point to the exact Fréchet mean of all records, rounded up.
+
+    Inf where none is proved, as where a bound depends on ``tol`` and exceeds it. On a sphere all
+    records have to lie within the open hemisphere about ``o``, where the mean is unique.
+    """
+    if not (np.isfinite(point).all() and partial.reach < math.inf):
+        return math.inf
+    with working_precision(_PRECISION):
+        sums = Sums(curvature, point)
+        each = zip(partial.below, partial.above, _grids(radius, len(point)), strict=True)
+        found = [_between(low, high, bits) for low, high, bits in each]
+        sums.take(found[:-1], found[-1], partial.reach, partial.count)
+        return sums.enclosure().distance(tol)
 
 
 def certificate(
     curvature: float,
+    radius: float,
     point: FloatArray,
     records: FloatArray,
     tol: float,
     *,
     weights: NDArray[np.int64] | None = None,
 ) -> float:
-    """Bound the distance from a point to the exact Fréchet mean of records, rounded up.
-
-    ``point`` ``(d,)`` and ``records`` ``(n, d)``, ``d >= 2``, are normal coordinates about ``o``,
-    orthonormal, in units of distance and exact, as ``curvature`` is. On a sphere all records have
-    to lie within the open hemisphere about ``o``, where the mean is unique. ``weights`` ``(n,)``
-    are positive, at most ``2^53``. Precision grows until the bound is at most ``tol``, or is known
-    not to be; it is inf where none is proved. Curvature 0, of which the formulas say nothing, is
-    refused. See docs/proofs/certified-means, "Spheres and hyperbolic spaces".
-    """
-    return _certified(curvature, point, records, tol, weights)[0]
+    """Bound the distance of records that are all at hand; see :func:`distance`."""
+    partial = enclosed(curvature, radius, point, records, weights)
+    return distance(curvature, radius, point, partial, tol)
 
 
-def refined(
-    curvature: float,
-    start: FloatArray,
-    records: FloatArray,
-    radius: float,
-    tol: float,
-    *,
-    weights: NDArray[np.int64] | None = None,
-) -> tuple[FloatArray, float]:
-    """Move a point towards the Fréchet mean until it is certified to be near.
-
-    ``start`` ``(d,)`` is near the mean, as a solver leaves it; ``records`` lie in the ball of
-    ``radius``, to which points are shortened before they are certified; the rest is as in
-    :func:`certificate`. Returns the point and its bound, at most ``tol``, or raises
-    ``ConvergenceError`` if a few of Newton's steps do not end at such a point.
-    """
-    point, bound = clip_norm(np.asarray(start, dtype=np.float64), radius), math.inf
-    for _ in range(_STEPS):
-        bound, gradient = _certified(curvature, point, records, tol, weights)
-        if bound <= tol or not np.isfinite(gradient).all():
-            break
-        step = _newton_step(curvature, point, records, gradient, weights)
-        point = clip_norm(point + step, radius)
-    check_bound(bound, tol)
-    return point, bound
+def grid(radius: float, whole: int) -> int:
+    """Minus the binary logarithm of a grid of lengths, from the radius alone."""
+    return whole - math.frexp(radius)[1]
 
 
-def _certified(
-    curvature: float,
-    point: FloatArray,
-    records: FloatArray,
-    tol: float,
-    weights: NDArray[np.int64] | None = None,
-) -> tuple[float, FloatArray]:
-    """Return the bound and, in float64, minus the gradient."""
-    if curvature == 0.0:
-        raise InvalidParameterError("curvature must not be 0; averages are exact on flat space")
-    unknown = np.full(point.shape, math.nan)
-    if not (np.isfinite(point).all() and np.isfinite(records).all()):
-        return math.inf, unknown
-    bits = _BITS
-    while True:
-        with working_precision(bits):
-            found = _enclosure(curvature, point, records, weights)
-            if found is None:
-                return math.inf, unknown
-            bound = found.distance(tol)
-            known = found.size.rel_accuracy_bits() >= _KNOWN
-        if bound <= tol or known or 2 * bits > _MOST_BITS:
-            return bound, np.array([float(x) for x in found.gradient])
-        bits *= 2
+def _grids(radius: float, dim: int) -> list[int]:
+    return [grid(radius, _BITS)] * dim + [_BITS]
 
 
-def _enclosure(
-    curvature: float, point: FloatArray, records: FloatArray, weights: NDArray[np.int64] | None
-) -> Enclosure | None:
-    """Enclose what bounds the distance, None where a sphere's mean is not seen to be unique."""
+def _floor(number: Any, bits: int) -> int:
+    """Return the largest integer that is at most an exact number times ``2^bits``."""
+    mantissa, exponent = (int(x) for x in number.man_exp())
+    shift = exponent + bits
+    return mantissa << shift if shift >= 0 else mantissa >> -shift
+
+
+def _between(below: int, above: int, bits: int) -> Any:
+    """Enclose the numbers from ``below`` to ``above``, in units of ``2^-bits``."""
     from flint import arb
 
-    sums = Sums(curvature, point)
-    for start in range(0, len(records), _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        sums.add(records[rows], None if weights is None else weights[rows])
-        if sums.spherical and not sums.reach < arb.pi() / 2:
-            return None
-    return sums.enclosure()
+    return (arb(below).union(arb(above))) * arb((1, -bits))
 
 
 class Sums:
@@ -318,53 +356,3 @@ def _rounded_up(number: Ball) -> float:
     while not arb(found) >= number:
         found = math.nextafter(found, math.inf)
     return found
-
-
-def _newton_step(
-    curvature: float,
-    point: FloatArray,
-    records: FloatArray,
-    gradient: FloatArray,
-    weights: NDArray[np.int64] | None,
-) -> FloatArray:
-    """Change of coordinates in Newton's step, in float64: nothing is claimed of it.
-
-    The Hessian is taken in the frame that is parallel from ``o``, as the gradient is.
-    """
-    k = math.sqrt(abs(curvature))
-    spherical = curvature > 0.0
-    even, odd = (np.cos, np.sin) if spherical else (np.cosh, np.sinh)
-    with np.errstate(all="ignore"):
-        length = float(np.linalg.norm(point))
-        angles, angle = k * np.linalg.norm(records, axis=1), k * length
-        sinc = _quotient(odd(angle), angle)
-        half = _quotient(odd(angle / 2.0), angle / 2.0)
-        products = curvature * (records @ point) * _quotient(odd(angles), angles)
-        cosines = even(angles) * even(angle) + products * sinc
-        along = even(angles) * sinc + products * half**2 / 2.0
-        across = k * (_quotient(odd(angles), angles)[:, None] * records - along[:, None] * point)
-        square = (across**2).sum(axis=1)
-        size = np.sqrt(square)
-        between = np.arctan2(size, cosines) if spherical else np.arcsinh(size)
-        # (1 - a) / |across|^2, whose limit is a third.
-        bend = (1.0 - between * cosines / size) / square
-        bend = np.where(size > 1e-3, bend, math.copysign(1.0 / 3.0, curvature))
-        if weights is None:
-            hessian = (across.T * bend) @ across / len(records)
-            hessian += np.mean(1.0 - bend * square) * np.eye(len(point))
-        else:
-            share = weights / sum(weights.tolist())
-            hessian = (across.T * (bend * share)) @ across
-            hessian += float((1.0 - bend * square) @ share) * np.eye(len(point))
-        if not np.isfinite(hessian).all():
-            return gradient
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        # Along the point coordinates are lengths, across it they are spread by s(t) / t.
-        unit = _quotient(point, length)
-        inward = float(unit @ step) * unit
-        return np.asarray(inward + (step - inward) / sinc)
-
-
-def _quotient(numerator: Any, denominator: Any) -> Any:
-    """``numerator / denominator``, and 1 for it where the denominator is 0."""
-    return np.where(denominator == 0.0, 1.0, numerator / np.where(denominator, denominator, 1.0))

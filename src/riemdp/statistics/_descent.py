@@ -17,6 +17,7 @@ import numpy as np
 from riemdp._errors import ConvergenceError
 from riemdp.kernel import added_products, sum_of
 from riemdp.statistics._question import Pass
+from riemdp.statistics._records import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ class Descent(ABC):
         Returns
         -------
         object
-            Of one size; ``+`` puts those of two chunks together, in whatever order.
+            Of one size; those of two chunks are added, in whatever order, in tuples each by itself.
         """
 
     @abstractmethod
@@ -163,7 +164,7 @@ class DescentPass(Pass):
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Add; see :meth:`Question.merge`."""
-        return first + second
+        return joined(first, second)
 
     def after(self, ball: Ball, partial: Partial) -> DescentPass:  # noqa: ARG002
         """Move; see :meth:`Pass.after`."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp.statistics._descent import Descent
-from riemdp.statistics._records import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,38 +19,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial
-
-
-@dataclass(frozen=True)
-class Together:
-    """What is known of the factors.
-
-    Attributes
-    ----------
-    parts : tuple
-        Of what can be added.
-    """
-
-    parts: tuple[Any, ...] = field(repr=False)
-
-    def __add__(self, other: Together) -> Together:
-        return Together(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
-
-
-@dataclass(frozen=True)
-class Sums:
-    """What is known of a factor that is a product of flat spaces itself: sums, in tuples.
-
-    Attributes
-    ----------
-    partial : object
-        Which ``+`` would put next to another one.
-    """
-
-    partial: Partial = field(repr=False)
-
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(joined(self.partial, other.partial))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +46,9 @@ class SumOfFactor(Descent):
         whole: NDArray[np.int64] | None = None,
         *,
         last: bool,  # noqa: ARG002
-    ) -> Sums:
+    ) -> Partial:
         """Return what they are, sums, unless they have weights; see :meth:`Descent.seen`."""
-        return Sums(records if whole is None else self.mean.summed(self.ball, records, whole))
+        return records if whole is None else self.mean.summed(self.ball, records, whole)
 
     def moved(self, point: FloatArray, partial: Partial, number: int) -> FloatArray:  # noqa: ARG002
         """Return the same point; see :meth:`Descent.moved`."""
@@ -91,11 +58,11 @@ class SumOfFactor(Descent):
         self,
         point: FloatArray,  # noqa: ARG002
         view: Any,  # noqa: ARG002
-        partial: Sums,
+        partial: Partial,
         tol: float,
     ) -> tuple[Fraction, ...]:
         """Divide; see :meth:`Descent.certified`."""
-        return self.mean.mean(self.ball, partial.partial, tol)
+        return self.mean.mean(self.ball, partial, tol)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +91,14 @@ class ProductDescent(Descent):
 
     def seen(
         self, records: Partial, view: Any, whole: NDArray[np.int64] | None = None, *, last: bool
-    ) -> Together:
+    ) -> tuple[Partial, ...]:
         """See :meth:`Descent.seen`."""
         each = zip(self.parts, records, view, strict=True)
-        return Together(tuple(part.seen(rows, own, whole, last=last) for part, rows, own in each))
+        return tuple(part.seen(rows, own, whole, last=last) for part, rows, own in each)
 
-    def moved(self, point: FloatArray, partial: Together, number: int) -> FloatArray:
+    def moved(self, point: FloatArray, partial: Partial, number: int) -> FloatArray:
         """See :meth:`Descent.moved`."""
-        each = zip(self.parts, self._cut(point), partial.parts, strict=True)
+        each = zip(self.parts, self._cut(point), partial, strict=True)
         return np.concatenate(
             [
                 part.moved(own, known, number) if number < len(part.steps) else own
@@ -140,11 +107,11 @@ class ProductDescent(Descent):
         )
 
     def certified(
-        self, point: FloatArray, view: Any, partial: Together, tol: float
+        self, point: FloatArray, view: Any, partial: Partial, tol: float
     ) -> tuple[Fraction, ...]:
         """Certify each to its share; see :meth:`Descent.certified`."""
         share = share_of(tol, len(self.parts))
-        each = zip(self.parts, self._cut(point), view, partial.parts, strict=True)
+        each = zip(self.parts, self._cut(point), view, partial, strict=True)
         return tuple(
             x for part, own, seen, known in each for x in part.certified(own, seen, known, share)
         )

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._working_precision import working_precision
 from riemdp.kernel import Sum
 from riemdp.manifolds import clip_norm
-from riemdp.statistics._certified_space_form import Sums
+from riemdp.statistics._certified_space_form import Enclosed, distance, enclosed, grid
 from riemdp.statistics._descent import (
     Descent,
     added_rows,
@@ -29,39 +28,10 @@ if TYPE_CHECKING:
 
 #: Unit roundoff of float64.
 _UNIT = 2.0**-53
-#: Working precision of the certificate, and the bits of its grid, both relative to the radius.
-_PRECISION, _BITS = 160, 110
+#: Bits of the grid of gradients, relative to the radius.
+_BITS = 58
 #: Radius beyond any use, in units of the curvature.
 _WIDEST = 64.0
-#: Records whose balls are kept at a time.
-_CHUNK = 4096
-
-
-@dataclass(frozen=True)
-class Enclosed:
-    """Sums of which two integers are known that they lie between, for each coordinate.
-
-    Attributes
-    ----------
-    below, above : tuple of int
-        Of the coordinates, then of the cosines.
-    reach : float
-        Largest coordinates' norm among the records, rounded up.
-    count : int
-        Number of records, or the sum of their weights.
-    """
-
-    below: tuple[int, ...] = field(repr=False)
-    above: tuple[int, ...] = field(repr=False)
-    reach: float = field(repr=False)
-    count: int
-
-    def __add__(self, other: Enclosed) -> Enclosed:
-        below, above = (
-            tuple(x + y for x, y in zip(mine, theirs, strict=True))
-            for mine, theirs in ((self.below, other.below), (self.above, other.above))
-        )
-        return Enclosed(below, above, max(self.reach, other.reach), self.count + other.count)
 
 
 @dataclass(frozen=True)
@@ -99,15 +69,15 @@ class SpaceFormDescent(Descent):
     ) -> Any:
         """In float64, and in balls where the point is certified; see :meth:`Descent.seen`."""
         if last:
-            return self._enclosed(records, view, whole)
+            return enclosed(self.curvature, self.radius, view, records, whole)
         rows = logarithms(self.curvature, view, records)
         rows = np.where(np.isfinite(rows), rows, 0.0)
-        total = added_rows(rows, self._bits(58), whole)
+        total = added_rows(rows, grid(self.radius, _BITS), whole)
         return Sum(total, weight_of(len(records), whole))
 
     def moved(self, point: FloatArray, partial: Sum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
-        unit = Fraction(2) ** self._bits(58) * partial.count
+        unit = Fraction(2) ** grid(self.radius, _BITS) * partial.count
         along = np.array([[self.steps[number] * float(total / unit) for total in partial.total]])
         found = logarithms(self.curvature, -point, along)[0]  # seen from -point it is a translation
         return clip_norm(found, self.radius) if np.isfinite(found).all() else point
@@ -117,50 +87,9 @@ class SpaceFormDescent(Descent):
     ) -> tuple[Fraction, ...]:
         """Enclose the gradient; see :meth:`Descent.certified`."""
         del view
-        check_reached(self._bound(point, partial, tol), tol)
+        bound = distance(self.curvature, self.radius, point, partial, tol)
+        check_reached(bound, tol)
         return tuple(map(Fraction, point.tolist()))
-
-    def _bound(self, point: FloatArray, partial: Enclosed, tol: float) -> float:
-        """Bound the distance to the mean, rounded up, inf where nothing is proved."""
-        with working_precision(_PRECISION):
-            sums = Sums(self.curvature, point)
-            found = [
-                _between(low, high, bits)
-                for low, high, bits in zip(partial.below, partial.above, self._grids(), strict=True)
-            ]
-            sums.take(found[:-1], found[-1], partial.reach, partial.count)
-            return sums.enclosure().distance(tol)
-
-    def _bits(self, whole: int) -> int:
-        """Minus the binary logarithm of a grid of lengths, from the radius alone."""
-        return whole - math.frexp(self.radius)[1]
-
-    def _grids(self) -> list[int]:
-        return [self._bits(_BITS)] * self.dim + [_BITS]
-
-    def _enclosed(
-        self, records: FloatArray, point: FloatArray, whole: NDArray[np.int64] | None
-    ) -> Enclosed:
-        zero = Enclosed((0,) * (self.dim + 1), (0,) * (self.dim + 1), 0.0, 0)
-        cuts = (slice(i, i + _CHUNK) for i in range(0, len(records), _CHUNK))
-        parts = (
-            self._of_some(records[rows], point, None if whole is None else whole[rows])
-            for rows in cuts
-        )
-        return sum(parts, start=zero)
-
-    def _of_some(
-        self, records: FloatArray, point: FloatArray, whole: NDArray[np.int64] | None
-    ) -> Enclosed:
-        with working_precision(_PRECISION):
-            sums = Sums(self.curvature, point)
-            sums.add(records, whole)
-            found = list(zip([*sums.vectors, sums.cosines], self._grids(), strict=True))
-            below = tuple(_floor(x.lower(), bits) for x, bits in found)
-            above = tuple(-_floor((-x).lower(), bits) for x, bits in found)
-        longest = float(np.linalg.norm(records, axis=-1).max(initial=0.0))
-        reach = longest * (1.0 + (self.dim + 8) * _UNIT)
-        return Enclosed(below, above, reach, weight_of(len(records), whole))
 
 
 def space_form_descent(
@@ -265,17 +194,3 @@ def logarithm_error(dim: int, curvature: float, radius: float) -> float:
     else:
         size = 2.0 * (math.sinh(x) if x < 700.0 else math.inf)
     return (3.0 * dim + 24.0) * _UNIT * size / k
-
-
-def _floor(number: Any, bits: int) -> int:
-    """Return the largest integer that is at most an exact number times ``2^bits``."""
-    mantissa, exponent = (int(x) for x in number.man_exp())
-    shift = exponent + bits
-    return mantissa << shift if shift >= 0 else mantissa >> -shift
-
-
-def _between(below: int, above: int, bits: int) -> Any:
-    """Enclose the numbers from ``below`` to ``above``, in units of ``2^-bits``."""
-    from flint import arb
-
-    return (arb(below).union(arb(above))) * arb((1, -bits))

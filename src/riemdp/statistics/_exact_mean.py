@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from riemdp._errors import UnsupportedError
 from riemdp.kernel import UNIT, Sum, added, added_with_weights, on_grid
 from riemdp.statistics._records import in_units, mean_of, record_coordinates
 
@@ -24,19 +23,17 @@ class ExactMean(ABC):
     """How a mean is computed so that its tolerance is proved, with no allowance for rounding.
 
     ``proof`` says where. Balls are public; coordinates ``(m, dim)`` are normal ones about their
-    centre.
+    centre. Weights ``(m,)`` are integers, at least 0 and at most ``2^40``; None where all count
+    alike.
     """
 
     proof: ClassVar[str]
+    #: Whether it computes weighted means too.
+    weighs: ClassVar[bool] = True
 
     @property
     def adds(self) -> bool:
         """Whether chunks are sums of integers, so that no record is kept; by default not."""
-        return False
-
-    @property
-    def weighs(self) -> bool:
-        """Whether it computes weighted means too: :meth:`weighted`; by default not."""
         return False
 
     @abstractmethod
@@ -50,22 +47,34 @@ class ExactMean(ABC):
         """Return :meth:`rows` of valid points, inside or outside, each of its own point alone."""
         return self.rows(ball, shortened(ball, data))
 
-    @abstractmethod
-    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:
+    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:  # noqa: ARG002
         """Say what is needed of each record, by coordinates of exact norm at most ``ball.reach``.
 
-        Arrays, alone or in nested tuples, each with the records along its first axis.
+        Arrays, alone or in nested tuples, each with the records along its first axis; by default
+        the coordinates.
         """
+        return coordinates
 
-    def added(self, ball: Ball, rows: Partial) -> Partial:  # noqa: ARG002
-        """Say of rows what :meth:`mean` needs of them: by default all."""
+    def added(self, ball: Ball, rows: Partial) -> Partial:
+        """Say of rows what :meth:`mean` needs of them."""
+        return self.summed(ball, rows, None)
+
+    def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None) -> Partial:  # noqa: ARG002
+        """Add rows, times weights, where :attr:`adds`; by default all of them are needed."""
         return rows
 
-    @abstractmethod
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        """Return what :meth:`weighted` does of what :meth:`added` or :meth:`summed` returned."""
+        return self.weighted(ball, partial, None, tol)
+
+    @abstractmethod
+    def weighted(
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None, tol: float
+    ) -> tuple[Fraction, ...]:
         """Return normal coordinates of a point that is proved to lie within ``tol`` of the mean.
 
-        Raises ``ConvergenceError`` if that cannot be proved.
+        Weights are positive, and belong to :meth:`rows`; without them it is given what
+        :meth:`added` returned. Raises ``ConvergenceError`` if that cannot be proved.
         """
 
     def descent(self, ball: Ball, tol: float) -> Descent | None:  # noqa: ARG002
@@ -74,49 +83,6 @@ class ExactMean(ABC):
         None, by default, where nobody has proved that any public number of them is enough.
         """
         return None
-
-    def weighted(
-        self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
-    ) -> tuple[Fraction, ...]:
-        """Return what :meth:`mean` does, of the weighted mean of :meth:`rows`.
-
-        Weights ``(n,)`` are positive and at most ``2^40``. Raises ``ConvergenceError`` as
-        :meth:`mean` does, and ``UnsupportedError`` by default, where :attr:`weighs` is false.
-        """
-        del ball, rows, whole, tol
-        raise self._no_weights()
-
-    def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64]) -> Partial:
-        """Say of some records with weights what :meth:`mean` needs, in sums as of any others.
-
-        Weights ``(m,)`` are at least 0 and at most ``2^40``. Raises ``UnsupportedError`` by
-        default, where :attr:`adds` or :attr:`weighs` is false.
-        """
-        del ball, rows, whole
-        raise self._no_weights()
-
-    def _no_weights(self) -> UnsupportedError:
-        return UnsupportedError("no exact arithmetic is known of this mean with weights")
-
-
-class WeightedExactMean(ExactMean):
-    """One that is certified row by row, with weights or without: the mean is without."""
-
-    weighs = True
-
-    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:  # noqa: ARG002
-        """By default coordinates; see :meth:`ExactMean.rows`."""
-        return coordinates
-
-    def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        """Certify coordinates; see :meth:`ExactMean.mean`."""
-        return self.weighted(ball, partial, None, tol)
-
-    @abstractmethod
-    def weighted(
-        self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None, tol: float
-    ) -> tuple[Fraction, ...]:
-        """Certify coordinates; see :meth:`ExactMean.weighted`."""
 
 
 def shortened(ball: Ball, data: FloatArray) -> FloatArray:
@@ -140,7 +106,6 @@ class ExactSum(ExactMean):
 
     proof = "docs/proofs/exact-draws.md"
     adds = True
-    weighs = True
 
     def floor(self, ball: Ball) -> float:  # noqa: ARG002
         """Zero."""
@@ -154,20 +119,20 @@ class ExactSum(ExactMean):
         """Round each record towards zero, in units of the radius; see :meth:`ExactMean.rows`."""
         return on_grid(in_units(coordinates, ball.reach))
 
-    def added(self, ball: Ball, rows: NDArray[np.int64]) -> Sum:  # noqa: ARG002
-        """Add rows; see :meth:`ExactMean.added`."""
-        return added(rows, UNIT**2)
-
-    def weighted(
-        self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64], tol: float
-    ) -> tuple[Fraction, ...]:
-        """Add products of integers; see :meth:`ExactMean.weighted`."""
-        return self.mean(ball, self.summed(ball, rows, whole), tol)
-
-    def summed(self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64]) -> Sum:  # noqa: ARG002
-        """Add products, and weights; see :meth:`ExactMean.summed`."""
+    def summed(
+        self,
+        ball: Ball,  # noqa: ARG002
+        rows: NDArray[np.int64],
+        whole: NDArray[np.int64] | None,
+    ) -> Sum:
+        """Add rows, or products and weights; see :meth:`ExactMean.summed`."""
+        if whole is None:
+            return added(rows, UNIT**2)
         return added_with_weights(rows, whole, UNIT**2)
 
-    def mean(self, ball: Ball, partial: Sum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Divide, as rational numbers."""
-        return mean_of(partial, ball.reach)
+    def weighted(
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None, tol: float
+    ) -> tuple[Fraction, ...]:
+        """Divide, as rational numbers; see :meth:`ExactMean.weighted`."""
+        del tol
+        return mean_of(rows if whole is None else self.summed(ball, rows, whole), ball.reach)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._array_fields import ArrayFields
-from riemdp._errors import ConvergenceError, UnsupportedManifoldError
+from riemdp._errors import ConvergenceError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds import Manifold
 from riemdp.statistics._exact_mean import ExactMean
 
@@ -152,6 +152,27 @@ class MeanSolver(ABC):
         """
         del data, weights, ball, tol
         raise unknown_mean(manifold)
+
+
+def ball_of_mean(manifold: Any, ball: Ball | None, way_out: str = "") -> Ball:
+    """Return the ball that data lie in; ``UnsupportedBallError`` where a mean need not be unique.
+
+    ``way_out`` says how a ball is made, if not by a centre and a radius.
+    """
+    limit = manifold.convexity_radius
+    if ball is None or ball.manifold != manifold:
+        way_out = way_out or (
+            f"Ball(manifold, center, radius) with the data inside it and a radius under {limit:.6g}"
+        )
+        raise UnsupportedBallError(
+            f"on {manifold} the mean is unique only inside a ball: pass ball={way_out}"
+        )
+    if not ball.radius < limit:
+        raise UnsupportedBallError(
+            f"radius {ball.radius:.6g} must stay under {limit:.6g} for the Fréchet mean to be "
+            "unique; choose a smaller ball or the tangent mean"
+        )
+    return ball
 
 
 def check_bound(bound: float, tol: float) -> None:

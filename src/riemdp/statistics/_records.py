@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.kernel import UNIT, Sum
+from riemdp.kernel import UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.kernel import Sum
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
 
 
 def joined(first: Partial, second: Partial) -> Partial:
     """Join two chunks, in the form that a solver works with: sums are added."""
-    if isinstance(first, Sum):
-        return first + second
+    if isinstance(first, np.ndarray):
+        return np.concatenate([first, second])
     if isinstance(first, tuple):
         return tuple(joined(*pair) for pair in zip(first, second, strict=True))
-    return np.concatenate([first, second])
+    return first + second
 
 
 def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._errors import UnsupportedBallError
 from riemdp._progress import ticks
 from riemdp.manifolds import (
     Ball,
@@ -27,19 +26,18 @@ from riemdp.statistics import (
 )
 from riemdp.statistics._certified_means import (
     AffineInvariantMean,
-    Beginning,
     ProductMean,
     SpaceFormMean,
 )
-from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, check_bound
-from riemdp.statistics._records import check_inside, record_coordinates
+from riemdp.statistics._descent_product import share_of
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, ball_of_mean
+from riemdp.statistics._records import check_inside
 from riemdp.statistics._solver_of_space import (
     FlatAverage,
     mean_solver,
     register_solver,
     space_solver,
 )
-from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -67,19 +65,20 @@ class LogEuclideanAverage(FlatAverage):
         return CertifiedMean(value, rounding, 1)
 
 
-class SpaceFormSolver(MeanSolver, Beginning):
-    """What spheres and hyperbolic spaces share: Newton's method."""
+class SpaceFormSolver(MeanSolver):
+    """Newton's method, on hyperbolic spaces."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
 
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
-        return SpaceFormMean(self)
+        return SpaceFormMean()
 
     def solve(
         self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
-        found = _space_form_mean.solve(manifold, data, weights, ball, tol, thorough=False)
-        return CertifiedMean(*found)
+        return _space_form_mean.solve(manifold, data, weights, ball, tol)
 
 
 class SphereSolver(SpaceFormSolver):
@@ -87,36 +86,13 @@ class SphereSolver(SpaceFormSolver):
 
     proof = "docs/proofs/frechet-mean-certificate.md"
 
-    def near(self, ball: Ball, points: FloatArray, weights: Shares, tol: float) -> FloatArray:
-        """See :meth:`Beginning.near`."""
-        tol -= conversion_allowance(ball)
-        sphere: Any = ball.manifold
-        value, bound, _ = _space_form_mean.solve(sphere, ball.project(points), weights, ball, tol)
-        check_bound(bound, tol)
-        return ball.coordinates(value)
-
-    def floor(self, ball: Ball) -> float:
-        """Largest over the ball."""
-        return spherical_floor(ball)
-
     def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
         """Require a ball within an open hemisphere that holds the data."""
-        if ball is None or ball.manifold != manifold:
-            raise UnsupportedBallError(
-                "on a sphere the mean is unique only inside a ball: pass ball=Ball(manifold, "
-                "center, radius) with the data inside it and a radius under pi/(2 sqrt(curvature))"
-            )
-        if not _in_hemisphere(ball):
-            limit = 0.5 * manifold.injectivity_radius
-            raise UnsupportedBallError(
-                f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) "
-                "for the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
-            )
+        ball = ball_of_mean(manifold, ball)
         # One product settles most data; the exact distance decides in doubt.
         lowest = manifold.curvature * float((data @ ball.center).min())
-        if lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
-            return
-        check_inside(ball, data)
+        if not lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
+            check_inside(ball, data)
 
     def solve(
         self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
@@ -126,26 +102,6 @@ class SphereSolver(SpaceFormSolver):
             value, rounding = _flat_mean.circle(ball, data, weights)
             return CertifiedMean(value, rounding, 1)
         return super().solve(manifold, data, weights, ball, tol)
-
-
-class HyperbolicSolver(SpaceFormSolver):
-    """About the origin: there coordinates are as small as the ball allows."""
-
-    proof = "docs/proofs/frechet-mean-certificate.md"
-
-    def near(self, ball: Ball, points: FloatArray, weights: Shares, tol: float) -> FloatArray:
-        """See :meth:`Beginning.near`."""
-        tol -= conversion_allowance(ball)
-        origin = Ball(ball.manifold, ball.manifold.origin, ball.radius)
-        space: Any = ball.manifold
-        seen = origin.point(record_coordinates(ball, points))
-        value, bound, _ = _space_form_mean.solve(space, seen, weights, None, tol)
-        check_bound(bound, tol)
-        return origin.coordinates(value)
-
-    def floor(self, ball: Ball) -> float:
-        """Largest over the ball."""
-        return hyperbolic_floor(ball)
 
 
 class AffineInvariantSolver(MeanSolver):
@@ -194,7 +150,7 @@ class ProductSolver(MeanSolver):
     ) -> CertifiedMean:
         """Join the factors' means; see :meth:`MeanSolver.solve`."""
         balls = _factor_balls(manifold, ball)
-        share = tol / math.sqrt(len(balls)) * (1.0 - 1e-15)
+        share = share_of(tol, len(balls))
         each = zip(manifold.each, manifold.apart(data), balls, strict=True)
         found = [
             space_solver(space).solve(space, part, weights, own, share)
@@ -214,14 +170,10 @@ def _factor_balls(manifold: Any, ball: Ball | None) -> tuple[Ball | None, ...]:
     return balls
 
 
-def _in_hemisphere(ball: Ball) -> bool:
-    return ball.radius < 0.5 * ball.manifold.injectivity_radius
-
-
 register_solver(Euclidean, FlatAverage())
 register_solver(SPDLogEuclidean, LogEuclideanAverage())
 register_solver(Sphere, SphereSolver())
-register_solver(Hyperbolic, HyperbolicSolver())
+register_solver(Hyperbolic, SpaceFormSolver())
 register_solver(SPDAffineInvariant, AffineInvariantSolver())
 _PRODUCT = ProductSolver()
 register_solver(Product, _PRODUCT)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from riemdp._errors import ConvergenceError
+from riemdp.statistics._mean_solver import CertifiedMean
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray, Hyperbolic, Sphere
@@ -58,32 +58,21 @@ def solve(
     weights: FloatArray | None,
     ball: Ball | None,
     tol: float,
-    *,
-    thorough: bool = True,
-) -> tuple[FloatArray, float, int]:
-    """Return the mean, its certified error and the number of passes.
-
-    A Newton equation is solved as well as Newton's method can use; unless it is to be thorough, no
-    better than the tolerance needs, which takes less time and ends at another point as near.
+) -> CertifiedMean:
+    """Return the mean, or what it comes to where float64 rounding keeps it from being certified.
 
     Certificates: docs/proofs/frechet-mean-certificate.md, (a) on hyperbolic space, (b) and (c) on
     spheres.
     """
     problem = _Problem(manifold, data, weights, ball)
-    if not thorough:
-        problem.enough = _ENOUGH * problem.k * tol
+    problem.enough = _ENOUGH * problem.k * tol
     current = problem.evaluate(problem.start())
     passes, best = 1, math.inf
     while True:
         bound = problem.certificate(current, tol)
-        if bound <= tol:
-            return current.point / problem.k, bound, passes
-        rounding_reached = current.size <= current.allowance
-        if passes >= _MAX_PASSES or (rounding_reached and bound >= best):
-            raise ConvergenceError(
-                f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it "
-                "on these data; choose a smaller ball, scale the data, or allow a larger tol"
-            )
+        stuck = current.size <= current.allowance and bound >= best
+        if bound <= tol or stuck or passes >= _MAX_PASSES:
+            return CertifiedMean(current.point / problem.k, bound, passes)
         best = min(best, bound)
         current, used = problem.step(current)
         passes += used
@@ -243,8 +232,29 @@ class _Problem:
                 np.multiply(factor, share, out=factor)
 
     def certificate(self, at: Pass, tol: float) -> float:
-        """Bound of the distance to the mean, inf where none is proved."""
-        return certificate(at, self.k, self.ball if self.spherical else None, tol)
+        """Bound the distance from a point to the mean, inf where nothing is proved.
+
+        By claim (a) of docs/proofs/frechet-mean-certificate.md on hyperbolic spaces, (b) and (c) in
+        the ball on spheres. It should not exceed ``tol``.
+        """
+        k, ball, size = self.k, self.ball, at.size + at.allowance
+        if ball is None or not self.spherical:
+            return size / k
+        radius, bound = k * ball.radius, math.inf
+        if 2.0 * radius < 0.5 * math.pi:
+            bound = size / (2.0 * radius / math.tan(2.0 * radius)) / k
+        tau = k * tol
+        if bound <= tol or size >= tau:
+            return bound  # proved, or out of reach of the local certificate: its h is at most 1
+        from_center = k * float(ball.manifold.dist(ball.center, at.point / k))
+        reach = at.farthest + tau
+        if max(from_center, radius) + tau < 0.5 * math.pi and reach < math.pi:
+            # a is concave and decreasing: its fall over tau is at most tau |a'(reach)|.
+            steepest = (reach - math.sin(reach) * math.cos(reach)) / math.sin(reach) ** 2
+            h = (at.mean_a - at.allowance - tau * steepest) * (1.0 - 1e-9)
+            if h > 0.0 and size < tau * h:
+                bound = min(bound, size / h / k)
+        return bound
 
     def step(self, at: Pass) -> tuple[Pass, int]:
         """Newton step with backtracking, truncated where the Hessian is not positive."""
@@ -304,48 +314,6 @@ class _Problem:
             image -= float(image @ covector) * at.point
         image += at.mean_a * tangent
         return image
-
-
-def certificate(at: Pass, k: float, ball: Ball | None, tol: float) -> float:
-    """Bound the distance from a point to the mean, inf where nothing is proved.
-
-    Parameters
-    ----------
-    at : Pass
-    k : float
-        Root of the size of the curvature.
-    ball : Ball or None
-        That holds the data and the point, on spheres; None on hyperbolic spaces.
-    tol : float
-        What the bound should not exceed.
-
-    Returns
-    -------
-    float
-        In units of distance.
-
-    References
-    ----------
-    docs/proofs/frechet-mean-certificate.md, (a) without a ball, (b) and (c) with one
-    """
-    size = at.size + at.allowance
-    if ball is None:
-        return size / k
-    radius, bound = k * ball.radius, math.inf
-    if 2.0 * radius < 0.5 * math.pi:
-        bound = size / (2.0 * radius / math.tan(2.0 * radius)) / k
-    tau = k * tol
-    if bound <= tol or size >= tau:
-        return bound  # proved, or out of reach of the local certificate: its h is at most 1
-    from_center = k * float(ball.manifold.dist(ball.center, at.point / k))
-    reach = at.farthest + tau
-    if max(from_center, radius) + tau < 0.5 * math.pi and reach < math.pi:
-        # a is concave and decreasing: its fall over tau is at most tau |a'(reach)|.
-        steepest = (reach - math.sin(reach) * math.cos(reach)) / math.sin(reach) ** 2
-        h = (at.mean_a - at.allowance - tau * steepest) * (1.0 - 1e-9)
-        if h > 0.0 and size < tau * h:
-            bound = min(bound, size / h / k)
-    return bound
 
 
 def _angles(cosine: FloatArray, sine: FloatArray, theta: FloatArray) -> float:

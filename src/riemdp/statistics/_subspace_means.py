@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
-from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
+from riemdp.statistics._exact_mean import ExactMean
 from riemdp.statistics._flat_mean import stable_mean
-from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, check_bound
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, ball_of_mean, check_bound
 from riemdp.statistics._records import check_inside
 from riemdp.statistics._solver_of_space import register_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from riemdp.statistics._mean_solver import Shares
 
 
-class SubspaceMean(WeightedExactMean):
+class SubspaceMean(ExactMean):
     """Certified with every rounding bounded, at the coordinates themselves.
 
     ``seen(manifold)`` is the space as :func:`riemdp.statistics._certified_grassmann.certificate`
@@ -69,18 +68,7 @@ class SubspaceSolver(MeanSolver):
 
     def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
         """Require a ball, small enough for the mean to be unique, that holds the data."""
-        if ball is None or ball.manifold != manifold:
-            raise UnsupportedBallError(
-                f"on {manifold} the mean is unique only inside a ball: pass ball=Ball(manifold, "
-                "center, radius) with the data inside it and a radius under pi/4"
-            )
-        limit = manifold.convexity_radius
-        if not ball.radius < limit:
-            raise UnsupportedBallError(
-                f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/4 for the Fréchet mean "
-                "to be unique; choose a smaller ball or the tangent mean"
-            )
-        check_inside(ball, data)
+        check_inside(ball_of_mean(manifold, ball), data)
 
     def solve(
         self, manifold: Any, data: FloatArray, weights: Shares, ball: Any, tol: float

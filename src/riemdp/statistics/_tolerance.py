@@ -20,6 +20,11 @@ _EPS = float(np.finfo(np.float64).eps)
 _SUMMATION = 1000.0
 
 
+def space_form_floor(ball: Ball) -> float:
+    """Least tolerance of the Fréchet mean on a sphere or a hyperbolic space."""
+    return (spherical_floor if ball.manifold.curvature_bound > 0.0 else hyperbolic_floor)(ball)
+
+
 def spherical_floor(ball: Ball) -> float:
     """Least tolerance of the Fréchet mean on a sphere."""
     k = math.sqrt(ball.manifold.curvature_bound)
