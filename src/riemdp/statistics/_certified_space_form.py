@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._errors import InvalidParameterError
 from riemdp._working_precision import working_precision
-from riemdp.statistics._descent import weight_of
+from riemdp.kernel import sum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,41 +70,26 @@ def enclosed(
     """Enclose what :func:`distance` needs of some records; those of parts are added.
 
     ``point`` ``(d,)`` and ``records`` ``(n, d)``, ``d >= 2``, are normal coordinates about ``o``,
-    orthonormal, in units of distance and exact, as ``curvature`` is; ``radius`` is about that of a
-    ball that holds them. ``weights`` ``(n,)`` are positive, at most ``2^53``. Curvature 0, of which
-    the formulas say nothing, is refused. See docs/proofs/certified-means, "Spheres and hyperbolic
-    spaces".
+    orthonormal, in units of distance and exact, as ``curvature`` is, which is not 0; ``radius`` is
+    about that of a ball that holds them. ``weights`` ``(n,)`` are positive, at most ``2^40``. See
+    docs/proofs/certified-means, "Spheres and hyperbolic spaces".
     """
-    if curvature == 0.0:
-        raise InvalidParameterError("curvature must not be 0; averages are exact on flat space")
-    nothing = (0,) * (len(point) + 1)
+    bits, nothing = _grids(radius, len(point)), (0,) * (len(point) + 1)
+    whole = np.ones(len(records), dtype=np.int64) if weights is None else weights
     total = Enclosed(nothing, nothing, 0.0, 0)
-    for start in range(0, len(records), _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        times = None if weights is None else weights[rows]
-        total += _of_some(curvature, radius, point, records[rows], times)
-    return total
-
-
-def _of_some(
-    curvature: float,
-    radius: float,
-    point: FloatArray,
-    records: FloatArray,
-    weights: NDArray[np.int64] | None,
-) -> Enclosed:
-    count, bits = weight_of(len(records), weights), _grids(radius, len(point))
     with working_precision(_PRECISION):
-        sums = Sums(curvature, point)
-        sums.add(records, weights)
-        found = [*sums.vectors, sums.cosines]
-        if not all(x.is_finite() for x in found):
-            return Enclosed((0,) * len(bits), (0,) * len(bits), math.inf, count)
-        below = tuple(_floor(x.lower(), each) for x, each in zip(found, bits, strict=True))
-        above = tuple(-_floor((-x).lower(), each) for x, each in zip(found, bits, strict=True))
-    longest = float(np.linalg.norm(records, axis=-1).max(initial=0.0))
-    reach = longest * (1.0 + (len(point) + 8) * _UNIT) + _TINY
-    return Enclosed(below, above, reach, count)
+        place = Place(curvature, point)
+        for start in range(0, len(records), _CHUNK):
+            some, times = (x[start : start + _CHUNK] for x in (records, whole))
+            longest = float(np.linalg.norm(some, axis=-1).max())
+            reach = longest * (1.0 + (len(point) + 8) * _UNIT) + _TINY
+            sums, count = place.sums(some, times.tolist(), reach), sum_of(times)
+            if not all(x.is_finite() for x in sums):
+                return Enclosed(nothing, nothing, math.inf, count)
+            below = tuple(_floor(x.lower(), each) for x, each in zip(sums, bits, strict=True))
+            above = tuple(-_floor((-x).lower(), each) for x, each in zip(sums, bits, strict=True))
+            total += Enclosed(below, above, reach, count)
+    return total
 
 
 def distance(
@@ -119,11 +103,10 @@ def distance(
     if not (np.isfinite(point).all() and partial.reach < math.inf):
         return math.inf
     with working_precision(_PRECISION):
-        sums = Sums(curvature, point)
         each = zip(partial.below, partial.above, _grids(radius, len(point)), strict=True)
-        found = [_between(low, high, bits) for low, high, bits in each]
-        sums.take(found[:-1], found[-1], partial.reach, partial.count)
-        return sums.enclosure().distance(tol)
+        sums = [_between(low, high, bits) for low, high, bits in each]
+        found = Place(curvature, point).averages(sums, partial.reach, partial.count)
+        return found.distance(tol)
 
 
 def certificate(
@@ -163,8 +146,8 @@ def _between(below: int, above: int, bits: int) -> Any:
     return (arb(below).union(arb(above))) * arb((1, -bits))
 
 
-class Sums:
-    """Sums over records at the working precision; point ``(d,)`` and records are exact numbers.
+class Place:
+    """A point ``(d,)`` that records are seen from, at the working precision: exact numbers.
 
     Angles are distances times ``k = sqrt(|curvature|)``, ``s`` and ``c`` sine and cosine or the
     hyperbolic ones.
@@ -178,14 +161,12 @@ class Sums:
         self.k = abs(self.curvature).sqrt()
         self.point = [arb(x) for x in point.tolist()]
         self.sine_cosine = arb.sin_cos if self.spherical else arb.sinh_cosh
-        self.angle = self.reach = self.k * sum([x * x for x in self.point], arb(0)).sqrt()
+        self.angle = self.k * sum([x * x for x in self.point], arb(0)).sqrt()
         sine, self.cosine = self.sine_cosine(self.angle)
         self.sinc = sine / _divisor(self.angle)
-        self.count = 0
-        self.vectors, self.cosines = [arb(0) for _ in self.point], arb(0)
 
-    def add(self, records: FloatArray, weights: NDArray[np.int64] | None = None) -> None:
-        """Add weighted records, and weighted ``c`` of their angles."""
+    def sums(self, records: FloatArray, times: list[int], reach: float) -> list[Ball]:
+        """Enclose sums over weighted records, which are no longer, and ``c`` of their angles."""
         from flint import arb, arb_mat
 
         count, dim = records.shape
@@ -193,65 +174,45 @@ class Sums:
         # A sum of squares of exact numbers is zero where they are, and seen to be positive else.
         zero, rows = arb(0), zip(*[iter(matrix.entries())] * dim, strict=True)
         angles = [self.k * sum([x * x for x in row], zero).sqrt() for row in rows]
-        if self.spherical:
-            self.reach = _largest([self.reach, *angles])
-        weigh = _spherical(2 * self.reach) if self.spherical else _hyperbolic()
+        weigh = _spherical(2 * self.reach(reach)) if self.spherical else _hyperbolic()
         skew, cosine, sine_cosine = self.curvature * self.sinc, self.cosine, self.sine_cosine
-        factors, cosines = [], arb(0)
-        times = [1] * count if weights is None else weights.tolist()
+        factors, cosines = [], zero
         for angle, product, many in zip(angles, (matrix * column).entries(), times, strict=True):
             s, c = sine_cosine(angle)
             sinc = s / _divisor(angle)
-            weight = weigh(c * cosine + skew * (sinc * product))
-            if weights is not None:
-                weight *= many
+            weight = many * weigh(c * cosine + skew * (sinc * product))
             factors.append(weight * sinc)
             cosines += weight * c
-        sums = (arb_mat(1, count, factors) * matrix).entries()
-        self.vectors = [x + y for x, y in zip(self.vectors, sums, strict=True)]
-        self.cosines += cosines
-        self.count += sum(times)
+        return [*(arb_mat(1, count, factors) * matrix).entries(), cosines]
 
-    def take(self, vectors: list[Ball], cosines: Ball, reach: float, count: int) -> None:
-        """Add what was added elsewhere, of records of norm ``reach`` at most.
-
-        ``count`` is their number, or the sum of their weights.
-        """
+    def reach(self, longest: float) -> Ball:
+        """Enclose the larger of the angles of the point and of that length."""
         from flint import arb
 
-        self.vectors = [x + y for x, y in zip(self.vectors, vectors, strict=True)]
-        self.cosines += cosines
-        self.reach = _largest([self.reach, self.k * arb(reach)])
-        self.count += count
+        return self.angle.max(self.k * arb(longest))
 
-    def enclosure(self) -> Enclosure:
-        """Enclose averages over all records."""
+    def averages(self, sums: list[Ball], reach: float, count: int) -> Averages:
+        """Enclose averages over all records, of the sums over them."""
         from flint import arb
 
-        zero = arb(0)
-        inner = sum([x * v for x, v in zip(self.vectors, self.point, strict=True)], zero)
-        along = self.sinc * self.cosines + self._turn() * inner
-        pairs = zip(self.vectors, self.point, strict=True)
-        gradient = [(x - along * v) / self.count for x, v in pairs]
-        size = sum([x * x for x in gradient], zero).nonnegative_part().sqrt()
-        mean_a = (self.cosine * self.cosines + self.curvature * self.sinc * inner) / self.count
-        return Enclosure(self.spherical, self.k, self.reach, gradient, size, mean_a)
-
-    def _turn(self) -> Ball:
-        """Enclose what the frame that is parallel to the point adds to ``along``."""
-        half = self.sine_cosine(self.angle / 2)[0] / _divisor(self.angle / 2)
-        return self.curvature * half * half / 2
+        *vectors, cosines = sums
+        zero, half = arb(0), self.sine_cosine(self.angle / 2)[0] / _divisor(self.angle / 2)
+        inner = sum([x * v for x, v in zip(vectors, self.point, strict=True)], zero)
+        along = self.sinc * cosines + self.curvature * half * half / 2 * inner
+        gradient = [x - along * v for x, v in zip(vectors, self.point, strict=True)]
+        size = sum([x * x for x in gradient], zero).nonnegative_part().sqrt() / count
+        mean_a = (self.cosine * cosines + self.curvature * self.sinc * inner) / count
+        return Averages(self.spherical, self.k, self.reach(reach), size, mean_a)
 
 
 @dataclass(frozen=True)
-class Enclosure:
-    """Averages over all records, enclosed in balls of one working precision."""
+class Averages:
+    """Those over all records, enclosed in balls of one working precision."""
 
     spherical: bool
     k: Ball
     reach: Ball  # an angle that bounds those of the point and, on spheres, of all records
-    gradient: list[Ball]  # minus that of the Fréchet functional, in the frame parallel from o
-    size: Ball  # its norm
+    size: Ball  # norm of the gradient of the Fréchet functional
     mean_a: Ball  # average of L c(L) / s(L), L the angles between point and records
 
     def distance(self, tol: float) -> float:
@@ -285,14 +246,6 @@ class Enclosure:
         if not self.size < least * arb(radius):  # only where ``least`` is positive
             return math.inf
         return _rounded_up(self.size / least)
-
-
-def _largest(angles: list[Ball]) -> Ball:
-    """Return a bound of all, hardly above the largest."""
-    from flint import arb, ctx
-
-    guess = max(angles) * (1 + arb((1, -(ctx.prec // 2))))  # where balls overlap, of either
-    return guess if all(angle <= guess for angle in angles) else arb.pos_inf()
 
 
 def _spherical(widest: Ball) -> Callable[[Ball], Ball]:
