@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.manifolds._log_fractions import Logarithms
 
 _EPS = float(np.finfo(np.float64).eps)
 _LOG_LARGEST = math.log(float(np.finfo(np.float64).max))
@@ -77,21 +76,12 @@ def check_data(k: int, points: ArrayLike) -> FloatArray:
 def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
     """``Expm(mean Logm)`` of ``(n, k, k)`` and a bound of its rounding error.
 
-    The logarithms are never formed: ``sum_i U_i diag(log s_i) U_i^T`` is one product per group.
     An eigenvalue of a matrix X is known to about ``eps |X|``, so its logarithm to the condition
     number times eps; the mean of these, with a margin that grows like the measured error, is one
     part of the allowance, the rounding of the sum the other.
     """
     n, k = data.shape[:2]
-    if k == 2:
-        found = _mean_2x2(data, weights)
-    elif k == 3 and n >= _MANY:
-        found = _mean_3x3(data, weights)
-    elif _logarithms.is_worthwhile(n, k):
-        found = _mean_of_logarithms(data, weights)
-    else:
-        found = _mean(data, weights)
-    value, condition, square = found
+    value, condition, square = (_mean_2x2 if k == 2 else _mean)(data, weights)
     allowance = 3.0 * math.sqrt(k) * _EPS * condition
     return value, allowance + composition_allowance(n, k, math.sqrt(square) + 1.0)
 
@@ -101,96 +91,45 @@ def composition_allowance(n: int, k: int, size: float) -> float:
     return _EPS * GROUP * k * size + summation_allowance(n, size)
 
 
-def _mean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
-    """Mean, mean condition number, mean squared norm of the logarithms."""
-    n, k = data.shape[:2]
-    if k == 3:
-        _symmetric_checks.check_symmetric(data, 3)
-
-    def part(rows: slice) -> tuple[FloatArray, float, float]:
-        values, vectors = np.linalg.eigh(data[rows])
-        raise_first(values[:, 0] <= 0.0, _points.NOT_POSITIVE_DEFINITE, rows.start)
-        condition = np.where(is_known(values), condition_numbers(values), _UNKNOWN)
-        logs = np.log(values, out=values)
-        share = np.full(len(logs), 1.0 / n) if weights is None else weights[rows]
-        square = np.einsum("ij,ij->i", logs, logs) @ share
-        logs *= share[:, None]
-        return sum_of_compositions(logs, vectors), float(condition @ share), float(square)
-
-    matrices, conditions, squares = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-    mean_log = _symmetric.symmetrise(pairwise_sum(np.array(matrices)))
-    return _symmetric.expm(mean_log), math.fsum(conditions), math.fsum(squares)
-
-
-def _mean_3x3(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
-    """Compute :func:`_mean` of many matrices, without eigenvalues, condition rounded up.
-
-    Compiled code adds 64 matrices in sequence, which rounds less than 3 times a group of 32 may.
-    """
-    n = len(data)
-    compiled = _logarithms.is_worthwhile(n, 3)
-
-    def part(rows: slice) -> FloatArray:
-        some = data[rows]
-        if compiled and weights is None:
-            totals = _logarithms.sums_of_3x3(some)
-            if totals is not None:
-                return totals / n
-        found = _logarithms.logarithms_of_3x3(some, compiled=compiled)
-        entries, condition = found.entries, found.condition
-        if found.outside.any():
-            _symmetric_checks.check_symmetric(data, 3)  # names what is not finite
-            logs, ratios = _decomposed(some, found.outside, rows.start)
-            entries[:, found.outside] = logs[:, *_symmetric_places(3)].T
-            condition[found.outside] = ratios
-        return _sums(found, None) / n if weights is None else _sums(found, weights[rows])
-
-    # what takes logarithms divides chunks itself: they may be larger
-    return _mean_of_sums(np.array(list(_symmetric.map_chunks(part, n, 2, threads=compiled))))
-
-
-def _sums(found: Logarithms, shares: FloatArray | None) -> FloatArray:
-    """Add what :func:`_logarithms.sums_of_3x3` does, times the share of each matrix."""
-    entries, condition = found.entries, found.condition
-    if shares is None:
-        scaled, spread = entries, condition.sum()
-    else:
-        scaled, spread = entries * shares, condition @ shares
-    diagonal, beside = (np.vdot(scaled[i : i + 3], entries[i : i + 3]) for i in (0, 3))
-    return np.array([*scaled.sum(axis=-1), spread, diagonal + 2.0 * beside])
-
-
-def _mean_of_sums(totals: FloatArray) -> tuple[FloatArray, float, float]:
-    """Return what :func:`_mean` does, of rows whose sum is what :func:`_sums` returns."""
-    a, b, c, d, e, f, condition, square = map(math.fsum, totals.T.tolist())
-    mean_log = np.array([[a, d, e], [d, b, f], [e, f, c]])
-    return _symmetric.expm(mean_log), condition, square
-
-
-def _mean_of_logarithms(
-    data: FloatArray, weights: FloatArray | None
+def _mean(
+    data: FloatArray, weights: FloatArray | None, *, many: int = _MANY
 ) -> tuple[FloatArray, float, float]:
-    """Compute :func:`_mean` of many larger matrices, compiled, condition rounded up."""
+    """Mean, mean condition number, mean squared norm of the logarithms.
+
+    Without eigenvalues of so many 3 x 3 matrices, and of larger ones where compiled code is worth
+    while: the condition is rounded up there.
+    """
     n, k = data.shape[:2]
+    compiled = _logarithms.is_worthwhile(n, k)
+    without = compiled or (k == 3 and n >= many)
+    places = _symmetric_places(k)
 
     def part(rows: slice) -> FloatArray:
         some = data[rows]
-        logs, condition, outside = _logarithms.logarithms(some)
+        share = np.full(len(some), 1.0 / n) if weights is None else weights[rows]
+        outside = np.ones(len(some), dtype=bool)
+        logs, condition = np.empty((len(some), len(places[0]))), np.empty(len(some))
+        if without and k > 3:
+            logs, condition, outside = _logarithms.logarithms(some)
+        elif without:
+            found = _logarithms.logarithms_of_3x3(some, compiled=compiled)
+            logs, condition, outside = found.entries.T, found.condition, found.outside
         if outside.any():
-            found, condition[outside] = _decomposed(some, outside, rows.start)
-            logs[outside] = found[:, *_symmetric_places(k)]
-        shares = logs if weights is None else logs * weights[rows, None]
-        squares = np.einsum("ij,ij->j", logs, shares)
-        spread = condition.sum() if weights is None else condition @ weights[rows]
+            if k == 3:
+                _symmetric_checks.check_symmetric(data, 3)  # names what is not finite
+            matrices, condition[outside] = _decomposed(some, outside, rows.start)
+            logs[outside] = matrices[:, *places]
+        scaled = logs * share[:, None]
+        squares = np.einsum("ij,ij->j", logs, scaled)
         square = squares[:k].sum() + 2.0 * squares[k:].sum()
-        return np.array([*sum_of_rows(shares), spread, square])
+        return np.array([*sum_of_rows(scaled), condition @ share, square])
 
-    # compiled code divides chunks itself: they may be larger
-    totals = np.array(list(_symmetric.map_chunks(part, n, k // 2)))
-    if weights is None:
-        totals /= n
+    # what does without eigenvalues divides chunks itself: they may be larger
+    size = max(2, k // 2) if without else k
+    parts = _symmetric.map_chunks(part, n, size, threads=compiled or not without)
+    totals = np.array(list(parts))
     mean_log = np.empty((k, k))
-    rows, columns = _symmetric_places(k)
+    rows, columns = places
     mean_log[rows, columns] = mean_log[columns, rows] = pairwise_sum(totals[:, :-2])
     return _symmetric.expm(mean_log), math.fsum(totals[:, -2]), math.fsum(totals[:, -1])
 
