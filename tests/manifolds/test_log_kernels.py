@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -46,28 +44,6 @@ def test_loops_over_3x3_have_the_bits_of_numpy():
     assert expected.outside[-2:].tolist() == [True, False]
 
 
-@pytest.mark.parametrize("place", [(0, 1), (0, 2), (1, 2)])
-@pytest.mark.parametrize("row", [0, 9, 16, 17])
-@pytest.mark.parametrize("end", [9.0, -9.0, np.nan, np.inf])
-def test_another_upper_triangle_is_outside_where_that_is_asked(place, row, end):
-    data = definite(np.random.default_rng(1), 18, 3, 1.0)
-    expected = logarithms_3x3(data)
-    data[row][place] = np.nextafter(data[row][place], end) if abs(end) < 10.0 else end
-    same = logarithms_3x3(data)
-    assert not same.outside.any()
-    np.testing.assert_array_equal(same.entries, expected.entries)
-    asked, loops = logarithms_3x3(data, mirrored=True), logarithms_3x3(data)
-    alone = logarithms_3x3(data[row : row + 1], mirrored=True)
-    with np.errstate(all="ignore"):
-        _logarithms._fill_3x3(_log_kernels.kernel_3x3, data, loops, mirrored=True)
-    for found in (asked, loops):
-        assert np.flatnonzero(found.outside).tolist() == [row]
-        assert not found.entries[:, row].any()
-        rest = np.arange(18) != row
-        np.testing.assert_array_equal(found.entries[:, rest], expected.entries[:, rest])
-    assert alone.outside.all()
-
-
 @pytest.mark.parametrize("n", [3, 8, 11])
 def test_logarithms_as_seen_from_elsewhere(n, monkeypatch):
     rng = np.random.default_rng(n)
@@ -83,33 +59,3 @@ def test_logarithms_as_seen_from_elsewhere(n, monkeypatch):
     np.testing.assert_allclose(found.condition, expected.condition, rtol=1e-9)
     monkeypatch.setattr(_logarithms, "kernels", lambda: None)
     assert _logarithms.whitened_logarithms_of_3x3(factor, data) is None
-
-
-@pytest.mark.parametrize("n", [3, 8, 11, 700])
-def test_sums_are_those_of_what_is_summed(n, monkeypatch):
-    rng = np.random.default_rng(n)
-    data = definite(rng, n, 3, 2.0)
-    plain = Kernels(_log_kernels.kernel_3x3, _log_lanes.kernel)
-    monkeypatch.setattr(_logarithms, "kernels", lambda: plain)
-    found = logarithms_3x3(data)
-    squares = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0]) @ found.entries**2
-    each = np.concatenate([found.entries, [found.condition, squares]])
-    with np.errstate(all="ignore"):
-        sums = _logarithms.sums_of_3x3(data)
-        assert not _logarithms.sums_of_3x3(data[:0]).any()
-    expected = np.array([math.fsum(row) for row in each])
-    largest = np.array([math.fsum(abs(row)) for row in each])
-    assert (np.abs(sums - expected) <= 32.0 * EPS * largest).all()
-    # one more or one less is far beyond that
-    assert (np.abs(each[:, -1]) > 1e3 * EPS * largest).all()
-    upper = data.copy()
-    upper[n - 1, 0, 2] += 1.0
-    with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(_logarithms.sums_of_3x3(upper), sums)
-        np.testing.assert_array_equal(_logarithms.sums_of_3x3(data, mirrored=True), sums)
-        assert _logarithms.sums_of_3x3(upper, mirrored=True) is None
-    data[n // 2] = -np.eye(3)
-    with np.errstate(all="ignore"):
-        assert _logarithms.sums_of_3x3(data) is None
-    monkeypatch.setattr(_logarithms, "kernels", lambda: None)
-    assert _logarithms.sums_of_3x3(data) is None

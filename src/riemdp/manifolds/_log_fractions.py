@@ -75,15 +75,13 @@ class Logarithms:
     outside: NDArray[np.bool_]
 
 
-def logarithms_3x3(matrices: FloatArray, *, mirrored: bool = False) -> Logarithms:
+def logarithms_3x3(matrices: FloatArray) -> Logarithms:
     """Logarithms of symmetric 3 x 3 matrices, of which the lower triangles are read.
 
     Parameters
     ----------
     matrices : ndarray, shape (n, 3, 3)
         In any layout, and possibly not finite or not positive definite: such ones are outside.
-    mirrored : bool, default False
-        Whether those whose upper triangle is another one are outside as well.
 
     Returns
     -------
@@ -97,7 +95,7 @@ def logarithms_3x3(matrices: FloatArray, *, mirrored: bool = False) -> Logarithm
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
     if n <= _VERY_FEW:
         for i, matrix in enumerate(matrices.tolist()):
-            one = _of_one(matrix, mirrored)
+            one = _of_one(matrix)
             found.outside[i] = one is None
             found.entries[:, i], found.condition[i] = one or (0.0, 0.0)
         return found
@@ -105,11 +103,11 @@ def logarithms_3x3(matrices: FloatArray, *, mirrored: bool = False) -> Logarithm
     for start in range(0, n, size):
         rows = slice(start, min(start + size, n))
         part = Logarithms(found.entries[:, rows], found.condition[rows], found.outside[rows])
-        _fill(matrices[rows], part, _ROOM.rows[:, : rows.stop - start], mirrored)
+        _fill(matrices[rows], part, _ROOM.rows[:, : rows.stop - start])
     return found
 
 
-def _of_one(matrix: list[list[float]], mirrored: bool) -> tuple[list[float], float] | None:
+def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
     """Do to the numbers of a matrix what :func:`_fill` does, operation by operation.
 
     NumPy takes as long for one matrix as for dozens.
@@ -120,9 +118,7 @@ def _of_one(matrix: list[list[float]], mirrored: bool) -> tuple[list[float], flo
     condition : float
         None of both where the matrix is outside.
     """
-    (a, *right), (d, b, beside), (e, f, c) = matrix
-    if mirrored and [*right, beside] != [d, e, f]:
-        return None
+    (a, _, _), (d, b, _), (e, f, c) = matrix
     trace = a + b + c
     least = trace * LEAST_PIVOT
     if not (LEAST_TRACE < trace < LARGEST_TRACE and a > least):
@@ -166,15 +162,12 @@ def _of_one(matrix: list[list[float]], mirrored: bool) -> tuple[list[float], flo
     return [*(x + alpha for x in entries[:3]), *entries[3:]], product - _EXCESS
 
 
-def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray, mirrored: bool) -> None:
+def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray) -> None:
     """Compute :func:`logarithms_3x3` of a chunk, in place, in the memory that is given."""
     kept, work, taken = room[:15], room[15:20], room[20:]
     limits, product = classes(3).limits, work[0]
     with np.errstate(all="ignore"):  # of matrices that turn out to be outside
         definite = _invariants(matrices, kept, work)
-        if mirrored:
-            for entry, (i, j) in zip(kept[3:], PLACES[3:], strict=False):
-                definite &= entry == matrices[:, i, j]
         np.subtract(product, _EXCESS, out=found.condition)
         if (definite & (product <= limits[0])).all():
             found.outside[:] = False

@@ -24,8 +24,6 @@ _LOG_2 = math.log(2.0)
 _LEAST_PIVOT = 2.0**-43
 #: By so much T exceeds the condition number, at least.
 _EXCESS = 7.0
-#: Matrices that each row of sums is over.
-SUMMED = 64 * WIDE
 
 
 def rows_of_work(poles: int) -> int:
@@ -35,7 +33,6 @@ def rows_of_work(poles: int) -> int:
 
 def kernel_3x3(  # noqa: PLR0917
     matrices: FloatArray,
-    mirrored: bool,
     inverse: FloatArray,
     limits: FloatArray,
     levels: FloatArray,
@@ -47,17 +44,14 @@ def kernel_3x3(  # noqa: PLR0917
     entries: FloatArray,
     condition: FloatArray,
     outside: NDArray[np.bool_],
-    sums: FloatArray,
 ) -> None:
     """Do what ``_log_fractions.logarithms_3x3`` does, operation by operation, in place.
 
-    Of matrices as seen from elsewhere, once they are; and sums instead of logarithms if wanted.
+    Of matrices as seen from elsewhere, once they are.
 
     Parameters
     ----------
     matrices : ndarray, shape (n, 3, 3)
-    mirrored : bool
-        Whether those whose upper triangle is not the lower one are outside.
     inverse : ndarray, shape (3, 3) or (0, 0)
         Lower triangular, P: logarithms are of ``P X P^T``, X the matrices; of X without any.
     limits, levels : ndarray, shape (c,)
@@ -72,9 +66,6 @@ def kernel_3x3(  # noqa: PLR0917
     entries : ndarray, shape (6, n)
     condition : ndarray, shape (n,)
     outside : ndarray of bool, shape (n,)
-    sums : ndarray, shape (8 b, WIDE)
-        For each :data:`SUMMED` matrices rows to which entries, conditions and squared norms are
-        added. With none, ``entries`` and ``condition`` are written; with some they are left alone.
     """
     n, count, width = len(matrices), len(limits), shifts.shape[1]
     numbers, results = matrices.reshape(-1), entries.reshape(-1)
@@ -117,11 +108,6 @@ def kernel_3x3(  # noqa: PLR0917
         definite = choose(beyond - product, choose(product, one, zero), zero)
         definite = choose(a - least, choose(third - least, definite, zero), zero)
         definite = choose(cc - least * a, definite, zero)
-        if mirrored:
-            for i, j in ((1, 3), (2, 6), (5, 7)):
-                gap = read(source, at + j, 9) - read(source, at + i, 9)
-                definite = choose(one - gap, definite, zero)  # not of NaN
-                definite = choose(gap, zero, choose(zero - gap, zero, definite))
         if used < WIDE:
             for m in range(WIDE):
                 work[0, m] = 1.0 if m < used else 0.0
@@ -169,18 +155,6 @@ def kernel_3x3(  # noqa: PLR0917
         excess = choose(definite, product - _EXCESS, zero)
         for m in range(used):
             outside[begin + m] = work[0, m] == 0.0
-        if len(sums) > 0:
-            row = begin // SUMMED * 8
-            put(sums, row, get(sums, row) + a)
-            put(sums, row + 1, get(sums, row + 1) + b)
-            put(sums, row + 2, get(sums, row + 2) + c)
-            put(sums, row + 3, get(sums, row + 3) + d)
-            put(sums, row + 4, get(sums, row + 4) + e)
-            put(sums, row + 5, get(sums, row + 5) + f)
-            put(sums, row + 6, get(sums, row + 6) + excess)
-            square = (a * a + b * b + c * c) + 2.0 * (d * d + e * e + f * f)
-            put(sums, row + 7, get(sums, row + 7) + square)
-            continue
         # where they go; of the last few, beside the others first
         target, at, step = results, begin, n
         if used < WIDE:

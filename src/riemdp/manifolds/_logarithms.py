@@ -1,9 +1,9 @@
 """Logarithms without eigenvalues, compiled by numba where it is installed and worth its start.
 
 A private release takes of it what has the bits of NumPy alone, logarithms of 3 x 3 matrices as they
-are: its bits must depend neither on what is installed nor on how many records there are. Sums have
-other bits, and so have 3 x 3 matrices as seen from a point, and larger ones, of which there is no
-other code for this method.
+are: its bits must depend neither on what is installed nor on how many records there are. 3 x 3
+matrices as seen from a point have other bits, and so have larger ones, of which there is no other
+code for this method.
 """
 
 from __future__ import annotations
@@ -91,9 +91,7 @@ def is_worthwhile(n: int, k: int) -> bool:
     return k > 2 and n * k >= WORTH and kernels() is not None
 
 
-def logarithms_of_3x3(
-    matrices: FloatArray, *, compiled: bool, mirrored: bool = False
-) -> Logarithms:
+def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
     """Do what :func:`logarithms_3x3` does, to the last bit, compiled or not.
 
     Parameters
@@ -101,8 +99,6 @@ def logarithms_of_3x3(
     matrices : ndarray, shape (n, 3, 3)
     compiled : bool
         Of :func:`is_worthwhile`, for all matrices of which these are some.
-    mirrored : bool, default False
-        See :func:`logarithms_3x3`.
 
     Returns
     -------
@@ -110,8 +106,8 @@ def logarithms_of_3x3(
     """
     found = kernels() if compiled else None
     if found is None or found.small is None:
-        return logarithms_3x3(matrices, mirrored=mirrored)
-    return _run_3x3(found.small, matrices, mirrored=mirrored)
+        return logarithms_3x3(matrices)
+    return _run_3x3(found.small, matrices)
 
 
 def whitened_logarithms_of_3x3(inverse: FloatArray, matrices: FloatArray) -> Logarithms | None:
@@ -132,68 +128,17 @@ def whitened_logarithms_of_3x3(inverse: FloatArray, matrices: FloatArray) -> Log
     found = kernels()
     if found is None or found.small is None:
         return None
-    return _run_3x3(found.small, matrices, inverse=inverse)
-
-
-def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray | None:
-    """Sum what compiled code finds of 3 x 3 matrices: for means that are not private.
-
-    Parameters
-    ----------
-    matrices : ndarray, shape (n, 3, 3)
-    mirrored : bool, default False
-        Whether those whose upper triangle is not the lower one are outside.
-
-    Returns
-    -------
-    ndarray, shape (8,), or None
-        Of the entries, in the order of :class:`Logarithms`, of the conditions, and of the squared
-        norms. None if a matrix is outside, or where there is no such code.
-    """
-    found = kernels()
-    if found is None or found.small is None:
-        return None
-    n = len(matrices)
-    nothing = Logarithms(np.empty((6, 0)), np.empty(0), np.empty(n, dtype=bool))
-    number = -(-n // _log_kernels.SUMMED)
-    sums = _fill_3x3(found.small, matrices, nothing, summed=number, mirrored=mirrored)
-    if nothing.outside.any():
-        return None
-    return np.asarray(
-        sums.reshape(number, 8, _lanes.WIDE).swapaxes(0, 1).reshape(8, -1).sum(axis=-1)
-    )
+    return _run_3x3(found.small, matrices, inverse)
 
 
 def _run_3x3(
-    kernel: Callable[..., None],
-    matrices: FloatArray,
-    *,
-    mirrored: bool = False,
-    inverse: FloatArray | None = None,
+    kernel: Callable[..., None], matrices: FloatArray, inverse: FloatArray | None = None
 ) -> Logarithms:
     n = len(matrices)
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
-    _fill_3x3(kernel, matrices, found, mirrored=mirrored, inverse=inverse)
-    return found
-
-
-def _fill_3x3(
-    kernel: Callable[..., None],
-    matrices: FloatArray,
-    found: Logarithms,
-    *,
-    summed: int = 0,
-    mirrored: bool = False,
-    inverse: FloatArray | None = None,
-) -> FloatArray:
-    """Run compiled code, and return so many groups of 8 rows of sums."""
     (limits, levels, extremes), (counts, shifts, weights) = _limits(), _poles()
-    memory = _lanes.rows(8 * summed + _log_kernels.rows_of_work(shifts.shape[1]))
-    sums, work = memory[: 8 * summed], memory[8 * summed :]
-    sums[:] = 0.0
     kernel(
         np.ascontiguousarray(matrices),
-        mirrored,
         np.empty((0, 0)) if inverse is None else np.array(inverse),
         limits,
         levels,
@@ -201,13 +146,12 @@ def _fill_3x3(
         counts,
         shifts,
         weights,
-        work,
+        _lanes.rows(_log_kernels.rows_of_work(shifts.shape[1])),
         found.entries,
         found.condition,
         found.outside,
-        sums,
     )
-    return sums
+    return found
 
 
 @functools.cache
