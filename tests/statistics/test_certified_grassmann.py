@@ -40,7 +40,7 @@ def test_no_certificate_is_below_the_distance_from_the_mean(subspaces, space, ra
     least = floor(space, radius)
     for kind in subspaces.KINDS:
         records = subspaces.some_records(rng, space, radius, kind)
-        found, bound, _ = refined(space, records.mean(axis=0), records, radius, least)
+        found, bound, _ = refined(space, records, radius, least)
         assert bound <= least
         mean = subspaces.exact_mean(space, found, records, 1e-3 * min(bound, 1e-9))
         assert (
@@ -82,7 +82,7 @@ def test_a_wrong_logarithm_would_be_noticed(subspaces, monkeypatch, space):
     """Of one record by its sign, and of all by a millionth of the weights."""
     rng = np.random.default_rng(3)
     records = subspaces.some_records(rng, space, 0.4, "any")
-    right, _, _ = refined(space, records.mean(axis=0), records, 0.4, 1e-12)
+    right, _, _ = refined(space, records, 0.4, 1e-12)
     given = certified.logarithms
 
     def turned(*arguments):
@@ -91,14 +91,14 @@ def test_a_wrong_logarithm_would_be_noticed(subspaces, monkeypatch, space):
         return found, errors
 
     monkeypatch.setattr(certified, "logarithms", turned)
-    wrong, bound, _ = refined(space, records.mean(axis=0), records, 0.4, 1e-12)
+    wrong, bound, _ = refined(space, records, 0.4, 1e-12)
     assert bound <= 1e-12
     assert np.linalg.norm(wrong - right) > 1e-3
     monkeypatch.setattr(certified, "logarithms", given)
     monkeypatch.setattr(
         parts, "angle_over_sine", lambda c: angle_over_sine(c) * (1.0 + 1e-6 * (c < 0.9))
     )
-    wrong, bound, _ = refined(space, records.mean(axis=0), records, 0.4, 1e-12)
+    wrong, bound, _ = refined(space, records, 0.4, 1e-12)
     assert bound <= 1e-12
     assert np.linalg.norm(wrong - right) > 1e-9
 
@@ -126,7 +126,7 @@ def test_spheres_are_as_their_own_certificate_says(subspaces, space, curvature, 
         [subspaces.some_records(rng, space, radius, kind) for kind in subspaces.KINDS]
     )
     tol = max(1e-12, 2.0 * floor(space, radius))
-    ours, bound, _ = refined(space, records.mean(axis=0), records, radius, tol)
+    ours, bound, _ = refined(space, records, radius, tol)
     assert space_form.certificate(curvature, radius, ours, records, 1e-15) <= bound
     theirs = subspaces.space_form_mean(curvature, records, radius)
     assert certificate(space, theirs, records, tol) <= tol
@@ -152,7 +152,7 @@ def test_order_does_not_count(subspaces, space):
     )
     tol = floor(space, 0.7)
     found = [
-        refined(space, rows.mean(axis=0), rows, 0.7, tol)[0]
+        refined(space, rows, 0.7, tol)[0]
         for rows in (records, records[::-1], rng.permutation(records))
     ]
     assert max(np.linalg.norm(x - found[0]) for x in found) <= 2.0 * tol * 1.6 * 2.0
@@ -168,9 +168,9 @@ def test_what_cannot_be_proved_is_infinite(subspaces):
     assert certificate(PLANE, 0.2 * along, np.full((1, 4), np.inf), 0.1) == math.inf
     assert floor(PLANE, math.pi / 4.0) == math.inf
     with pytest.raises(ConvergenceError, match="cannot be certified"):
-        refined(PLANE, 0.2 * along, records, 0.5, 1e-17)
+        refined(PLANE, records, 0.5, 1e-17)
     with pytest.raises(ConvergenceError, match="cannot be certified"):
-        refined(PLANE, 0.2 * along, 1.6 * records, 0.5, 1e-3)
+        refined(PLANE, 1.6 * records, 0.5, 1e-3)
 
 
 @pytest.mark.parametrize("radius", [1e-9, 0.1, 0.7, 0.7838])
@@ -182,9 +182,7 @@ def test_all_data_can_be_certified_to_the_floor(subspaces, radius):
         for kind in subspaces.KINDS:
             records = subspaces.some_records(rng, space, radius, kind)
             records = np.repeat(records, rng.integers(1, 20, size=len(records)), axis=0)
-            _, _, passes = refined(
-                space, records.mean(axis=0), records, radius, floor(space, radius)
-            )
+            _, _, passes = refined(space, records, radius, floor(space, radius))
             assert passes < 100
 
 
@@ -199,7 +197,7 @@ def test_replacing_a_record_moves_the_mean_as_far_as_is_said(subspaces, space, s
     means = []
     for sign in (1.0, -1.0):
         records = np.concatenate([rest, sign * radius * across[None]])
-        means.append(refined(space, np.zeros_like(along), records, radius, 1e-12)[0])
+        means.append(refined(space, records, radius, 1e-12)[0])
     sensitivity = 2.0 * math.tan(scale * radius) / (scale * n)
     share = subspaces.distance(space, *means) / sensitivity
     assert 0.995 <= share <= 1.0
@@ -220,7 +218,7 @@ def test_no_search_exceeds_the_sensitivity(subspaces, space, scale):
                 tried = clip_norm(rows + width * radius * rng.normal(size=rows.shape), radius)
                 shares = np.clip(weights + width * rng.normal(size=3), 1e-3, 1.0)
                 means = [
-                    refined(space, tried[2], tried[[0, 1, i]], radius, 1e-7, weights=shares)[0]
+                    refined(space, tried[[0, 1, i]], radius, 1e-7, weights=shares)[0]
                     for i in (2, 3)
                 ]
                 bound = 2.0 * math.tan(scale * radius) / scale * shares[2] / shares.sum()

@@ -10,7 +10,7 @@ import pytest
 
 from riemdp import Ball, ConvergenceError, UnsupportedBallError, frechet_mean
 from riemdp.manifolds import Grassmann, PlanarShapes, clip_norm
-from riemdp.statistics import FrechetMean, _subspace_means, answer
+from riemdp.statistics import FrechetMean, _certified_grassmann, _subspace_means, answer
 from riemdp.statistics._certified_grassmann import certificate
 from riemdp.statistics._exact_mean import shortened
 from riemdp.statistics._solver_of_space import is_solved, mean_solver
@@ -35,7 +35,7 @@ ids = [str(manifold) for manifold, _ in SPACES]
 
 @pytest.mark.parametrize(("manifold", "space"), SPACES, ids=ids)
 def test_a_solver_certifies_with_the_curvature_of_the_space(manifold, space):
-    assert mean_solver(manifold)._seen(manifold) == space
+    assert _subspace_means.seen(manifold) == space
     assert space.curvature == manifold.curvature_bound
 
 
@@ -141,11 +141,11 @@ def test_equal_records_are_their_own_mean():
 
 @pytest.mark.parametrize("manifold", [PlanarShapes(5), Grassmann(2, 4)], ids=str)
 def test_rounding_of_records_and_of_the_mean_is_part_of_the_bound(manifold, monkeypatch):
-    def exact(*given):
-        return *refined(*given)[:1], 0.0, 1
+    def exact(*given, **options):
+        return *refined(*given, **options)[:1], 0.0, 1
 
-    refined = _subspace_means._refined
-    monkeypatch.setattr(_subspace_means, "_refined", exact)
+    refined = _certified_grassmann.refined
+    monkeypatch.setattr(_certified_grassmann, "refined", exact)
     ball = some_ball(manifold, 0.6)
     found = frechet_mean(manifold, some_points(ball, 9, 0.5), ball=ball)
     # the records', magnified by the inverse of the Hessian, and the mean's own

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import _symmetric, clip_norm
-from riemdp.statistics._flat_mean import sum_by_halves
+from riemdp.statistics._flat_mean import stable_mean, sum_by_halves
 from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._subspace_logarithms import (
     LOWEST,
@@ -68,14 +68,13 @@ def certificate(
 
 def refined(
     space: Subspaces,
-    start: FloatArray,
     records: FloatArray,
     radius: float,
     tol: float,
     *,
     weights: FloatArray | None = None,
 ) -> tuple[FloatArray, float, int]:
-    """Move a point towards the Fréchet mean until it is certified to be near.
+    """Move from the tangent mean towards the Fréchet mean until it is certified to be near.
 
     By steps along the gradient, of which the last few are put together by Anderson's method.
     ``records`` lie in the ball of ``radius``, to which points are shortened before they are
@@ -84,7 +83,11 @@ def refined(
     steps.
     """
     shares = np.ones(len(records)) if weights is None else weights
-    point, bound, passes = clip_norm(np.asarray(start, dtype=np.float64), radius), math.inf, 0
+    point, bound, passes = (
+        clip_norm(stable_mean(records, shares / shares.sum()), radius),
+        math.inf,
+        0,
+    )
     points: list[FloatArray] = []
     steps: list[FloatArray] = []
     for _ in range(_PASSES):

@@ -79,14 +79,16 @@ def solve(
 
 
 class _Part(NamedTuple):
-    """A chunk of the data and its share of the work space, all of one length."""
+    """A chunk of the data, with what is known of each row."""
 
     block: FloatArray
     weights: FloatArray | None
-    cosine: FloatArray
-    factor: FloatArray
-    sine: FloatArray
-    theta: FloatArray
+    cosine: FloatArray  # c at the point evaluated last
+    factor: FloatArray  # w there, or what the Hessian makes of it
+
+    def sum(self, values: FloatArray) -> float:
+        """Weigh and add."""
+        return float(values.sum() if self.weights is None else values @ self.weights)
 
 
 class _Problem:
@@ -104,40 +106,33 @@ class _Problem:
         self.k = math.sqrt(abs(manifold.curvature))
         self.dim = manifold.dim
         self.data, self.weights = np.ascontiguousarray(data), weights
-        self.n = len(data)
-        self.total = float(self.n) if weights is None else 1.0
-        self.ball = ball
-        self.radius = math.inf if ball is None else self.k * ball.radius
-        self.center = None if ball is None else self.k * ball.center
+        self.total = float(len(data)) if weights is None else 1.0
+        self.ball = ball if self.spherical else None
         self.enough = 0.0  # residual of a Newton equation that is not worth another product
         self.height = 1.0 if self.spherical else self.k * float(data[:, 0].max())
-        # Per row: c at the point evaluated last, and w there or what the Hessian makes of it.
-        cosines, self.factors = np.empty(self.n), np.empty(self.n)
-        length = min(max(1, _CHUNK_ENTRIES // (data.shape[1] + 4)), self.n)
-        # Not two rows of one array: NumPy 1 takes rows that touch for rows that overlap.
-        sines, thetas = np.empty(length), np.empty(length)
+        cosines, factors = np.empty(len(data)), np.empty(len(data))
+        length = min(max(1, _CHUNK_ENTRIES // (data.shape[1] + 4)), len(data))
         self.parts = []
-        for start in range(0, self.n, length):
-            rows, used = slice(start, start + length), slice(0, self.n - start)
+        for start in range(0, len(data), length):
+            rows = slice(start, start + length)
             share = None if weights is None else weights[rows]
-            arrays = self.data[rows], share, cosines[rows], self.factors[rows]
-            self.parts.append(_Part(*arrays, sines[used], thetas[used]))
+            self.parts.append(_Part(self.data[rows], share, cosines[rows], factors[rows]))
         # Additions that a term of a sum over the records goes through, at most.
         self.chain = _BLOCK + length // _BLOCK + len(self.parts)
 
     def start(self) -> FloatArray:
         """Arithmetic mean, moved onto the manifold and into the ball."""
-        if self.weights is None:
-            self.factors.fill(1.0)
-        mean = (self.factors if self.weights is None else self.weights) @ self.data
-        norm = math.sqrt(abs(self._inner(mean, mean)))
-        return self.into_ball(mean / norm)
+        weights = np.ones(len(self.data)) if self.weights is None else self.weights
+        mean = weights @ self.data
+        return self.into_ball(mean / math.sqrt(abs(self._inner(mean, mean))))
 
     def into_ball(self, point: FloatArray) -> FloatArray:
         """Project onto the ball on spheres, where the certificate needs it."""
-        if self.ball is None or self.center is None or not self.spherical:
+        if self.ball is None:
             return point
-        if float(self.center @ point) > math.cos(self.radius) + 4.0 * _EPS:
+        if self.k * float(self.ball.center @ point) > (
+            math.cos(self.k * self.ball.radius) + 4.0 * _EPS
+        ):
             return point  # well inside
         return self.k * self.ball.project(point / self.k)
 
@@ -147,25 +142,21 @@ class _Problem:
         objective = farthest = lost = mean_w = 0.0
         covector = self._covector(point)
         scaled = self.k * covector
-        for block, share, cosine, factor, sine, theta in self.parts:
-            np.dot(block, scaled, out=cosine)
-            top = (_angles if self.spherical else _lengths)(cosine, sine, theta)
-            np.divide(theta, sine, out=factor)
-            if share is None:
-                objective += float(theta @ theta)
-                pull += _weighted_sum(factor, block)
-            else:
-                objective += float((theta * theta) @ share)
-                pull += _weighted_sum(factor * share, block)
+        for part in self.parts:
+            np.dot(part.block, scaled, out=part.cosine)
+            top, sine, theta = (_angles if self.spherical else _lengths)(part.cosine)
+            factor = np.divide(theta, sine, out=part.factor)
+            objective += part.sum(theta * theta)
+            weighted = factor if part.weights is None else factor * part.weights
+            pull += _weighted_sum(weighted, part.block)
             if self.spherical and top <= 0.5 * math.pi:
                 largest = top / math.sin(top) if top else 1.0  # w grows with theta
-                mean_w += largest * (len(factor) if share is None else float(share.sum()))
+                mean_w += largest * part.sum(np.ones(len(factor)))
             else:
-                mean_w += float(factor.sum() if share is None else factor @ share)
+                mean_w += float(weighted.sum())
                 if self.spherical:
                     # w has a pole at the antipode: rounding there grows like 1/sine^2.
-                    inverse = np.where(cosine < 0.0, 1.0 / (sine * sine), 0.0)
-                    lost += float(inverse.sum() if share is None else inverse @ share)
+                    lost += part.sum(np.where(part.cosine < 0.0, 1.0 / (sine * sine), 0.0))
             farthest = max(farthest, top)
         pull *= self.k / self.total
         mean_a = float(pull @ covector)  # a = w c
@@ -219,15 +210,9 @@ class _Problem:
 
     def _prepare_hessian(self) -> None:
         """Turn w into ``(1 - a) / sine^2``, times its weight, in place."""
-        for _, share, cosine, factor, square, _ in self.parts:
-            np.multiply(factor, cosine, out=factor)
-            np.subtract(1.0, factor, out=factor)
-            np.multiply(cosine, cosine, out=square)
-            if self.spherical:
-                np.subtract(1.0 + _HESSIAN_FLOOR, square, out=square)
-            else:
-                np.subtract(square, 1.0 - _HESSIAN_FLOOR, out=square)
-            np.divide(factor, square, out=factor)
+        floor = self.sign + _HESSIAN_FLOOR
+        for _, share, cosine, factor in self.parts:
+            np.divide(1.0 - factor * cosine, floor - self.sign * cosine**2, out=factor)
             if share is not None:
                 np.multiply(factor, share, out=factor)
 
@@ -238,7 +223,7 @@ class _Problem:
         the ball on spheres. It should not exceed ``tol``.
         """
         k, ball, size = self.k, self.ball, at.size + at.allowance
-        if ball is None or not self.spherical:
+        if ball is None:
             return size / k
         radius, bound = k * ball.radius, math.inf
         if 2.0 * radius < 0.5 * math.pi:
@@ -306,9 +291,7 @@ class _Problem:
         scaled = (self.sign * self.k**2 / self.total) * self._covector(tangent)
         image = np.zeros(len(at.point))
         for part in self.parts:
-            along = np.dot(part.block, scaled, out=part.theta)
-            along *= part.factor
-            image += along @ part.block
+            image += (part.factor * (part.block @ scaled)) @ part.block
         covector = self._covector(at.point)
         for _ in range(2):  # the second time removes the rounding of the first
             image -= float(image @ covector) * at.point
@@ -316,29 +299,20 @@ class _Problem:
         return image
 
 
-def _angles(cosine: FloatArray, sine: FloatArray, theta: FloatArray) -> float:
-    """Fill in sin(theta) and theta; return the largest theta."""
-    np.multiply(cosine, cosine, out=sine)
-    np.subtract(1.0, sine, out=sine)
-    np.maximum(sine, _FLOOR, out=sine)
-    np.sqrt(sine, out=sine)
+def _angles(cosine: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return the largest theta, sin(theta) and theta."""
+    sine = np.sqrt(np.maximum(1.0 - cosine * cosine, _FLOOR))
     lowest = float(cosine.min())
-    if lowest > 0.5:
-        np.arcsin(sine, out=theta)  # faster, and as accurate up to pi/3
-    else:
-        np.arctan2(sine, cosine, out=theta)
-    return math.acos(min(max(lowest, -1.0), 1.0))
+    # The arc sine is faster, and as accurate up to pi/3.
+    theta = np.arcsin(sine) if lowest > 0.5 else np.arctan2(sine, cosine)
+    return math.acos(min(max(lowest, -1.0), 1.0)), sine, theta
 
 
-def _lengths(cosine: FloatArray, sine: FloatArray, theta: FloatArray) -> float:
-    """Fill in sinh(theta) and theta, ``log(c + sinh(theta))``; return the largest theta."""
+def _lengths(cosine: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return the largest theta, sinh(theta) and theta, ``log(c + sinh(theta))``."""
     np.maximum(cosine, 1.0 + _EPS, out=cosine)
-    np.multiply(cosine, cosine, out=sine)
-    np.subtract(sine, 1.0, out=sine)
-    np.sqrt(sine, out=sine)
-    np.add(cosine, sine, out=theta)
-    np.log(theta, out=theta)
-    return math.acosh(float(cosine.max()))
+    sine = np.sqrt(cosine * cosine - 1.0)
+    return math.acosh(float(cosine.max())), sine, np.log(cosine + sine)
 
 
 def _weighted_sum(weights: FloatArray, rows: FloatArray) -> FloatArray:

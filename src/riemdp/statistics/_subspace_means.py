@@ -11,15 +11,12 @@ import numpy as np
 from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
 from riemdp.statistics._exact_mean import ExactMean
-from riemdp.statistics._flat_mean import stable_mean
 from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, ball_of_mean, check_bound
 from riemdp.statistics._records import check_inside
 from riemdp.statistics._solver_of_space import register_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from riemdp.manifolds import FloatArray
@@ -29,42 +26,34 @@ if TYPE_CHECKING:
 class SubspaceMean(ExactMean):
     """Certified with every rounding bounded, at the coordinates themselves.
 
-    ``seen(manifold)`` is the space as :func:`riemdp.statistics._certified_grassmann.certificate`
-    takes it. See docs/proofs/certified-means.md.
+    See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
 
-    def __init__(self, seen: Callable[[Any], Subspaces]) -> None:
-        self._seen = seen
-
     def floor(self, ball: Ball) -> float:
         """See :meth:`ExactMean.floor`."""
-        return _certified_grassmann.floor(self._seen(ball.manifold), ball.radius)
+        return _certified_grassmann.floor(seen(ball.manifold), ball.radius)
 
     def weighted(
         self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64] | None, tol: float
     ) -> tuple[Fraction, ...]:
         """Begin at the tangent mean; see :meth:`ExactMean.weighted`."""
         weights = None if whole is None else whole.astype(np.float64)  # which rounds none of them
-        point, _, _ = _refined(self._seen(ball.manifold), ball, rows, tol, weights)
+        point, _, _ = _certified_grassmann.refined(
+            seen(ball.manifold), rows, ball.radius, tol, weights=weights
+        )
         return tuple(map(Fraction, point.tolist()))
 
 
 class SubspaceSolver(MeanSolver):
-    """Steps along the gradient about the centre.
-
-    ``seen`` is that of :class:`SubspaceMean`.
-    """
+    """Steps along the gradient about the centre."""
 
     proof = "docs/proofs/certified-means.md"
 
-    def __init__(self, seen: Callable[[Any], Subspaces]) -> None:
-        self._seen = seen
-
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified with every rounding bounded; see :meth:`MeanSolver.exact`."""
-        return SubspaceMean(self._seen)
+        return SubspaceMean()
 
     def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
         """Require a ball, small enough for the mean to be unique, that holds the data."""
@@ -76,19 +65,10 @@ class SubspaceSolver(MeanSolver):
         """See :meth:`MeanSolver.solve`."""
         allowance = _conversion_allowance(ball)
         check_bound(allowance, 0.5 * tol)
-        found = _refined(
-            self._seen(manifold), ball, ball.coordinates(data), tol - allowance, weights
+        point, bound, passes = _certified_grassmann.refined(
+            seen(manifold), ball.coordinates(data), ball.radius, tol - allowance, weights=weights
         )
-        return CertifiedMean(ball.point(found[0]), found[1] + allowance, found[2])
-
-
-def _refined(
-    space: Subspaces, ball: Ball, records: FloatArray, tol: float, weights: Shares
-) -> tuple[FloatArray, float, int]:
-    """Begin at the tangent mean."""
-    shares = None if weights is None else weights / weights.sum()
-    start = stable_mean(records, shares)
-    return _certified_grassmann.refined(space, start, records, ball.radius, tol, weights=weights)
+        return CertifiedMean(ball.point(point), bound + allowance, passes)
 
 
 def _conversion_allowance(ball: Ball) -> float:
@@ -101,14 +81,15 @@ def _conversion_allowance(ball: Ball) -> float:
     return 4.0 * ball.manifold.rounding(ball.center, ball.radius) * (1.0 + magnified)
 
 
-def _shapes(manifold: Any) -> Subspaces:
-    """Complex lines."""
-    return Subspaces(manifold.k - 2, 1, planar=True)
+def seen(manifold: Any) -> Subspaces:
+    """Return the space as :func:`riemdp.statistics._certified_grassmann.certificate` takes it.
 
-
-def _subspaces(manifold: Any) -> Subspaces:
+    Planar shapes are complex lines.
+    """
+    if isinstance(manifold, PlanarShapes):
+        return Subspaces(manifold.k - 2, 1, planar=True)
     return Subspaces(manifold.N - manifold.p, manifold.p)
 
 
-register_solver(PlanarShapes, SubspaceSolver(_shapes))
-register_solver(Grassmann, SubspaceSolver(_subspaces))
+register_solver(PlanarShapes, SubspaceSolver())
+register_solver(Grassmann, SubspaceSolver())
