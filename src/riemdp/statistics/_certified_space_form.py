@@ -80,7 +80,8 @@ def enclosed(
     with working_precision(_PRECISION):
         place = Place(curvature, point)
         for start in range(0, len(records), _CHUNK):
-            some, times = (x[start : start + _CHUNK] for x in (records, whole))
+            rows = slice(start, start + _CHUNK)
+            some, times = records[rows], whole[rows]
             longest = float(np.linalg.norm(some, axis=-1).max())
             reach = longest * (1.0 + (len(point) + 8) * _UNIT) + _TINY
             sums, count = place.sums(some, times.tolist(), reach), sum_of(times)
