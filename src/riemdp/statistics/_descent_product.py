@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -150,15 +151,13 @@ def product_descent(means: Iterable[tuple[ExactMean, Ball]], tol: float) -> Prod
     ProductDescent or None
     """
     pairs = list(means)
-    known: dict[tuple[int, Ball], Descent | None] = {}
-    for mean, ball in pairs:
-        if (id(mean), ball) not in known:
-            known[id(mean), ball] = (
-                SumOfFactor(mean, ball)
-                if mean.adds
-                else mean.descent(ball, share_of(tol, len(pairs)))
-            )
-    found = [known[id(mean), ball] for mean, ball in pairs]
+    share = share_of(tol, len(pairs))
+
+    @functools.cache
+    def descent(mean: ExactMean, ball: Ball) -> Descent | None:
+        return SumOfFactor(mean, ball) if mean.adds else mean.descent(ball, share)
+
+    found = [descent(*pair) for pair in pairs]
     parts = tuple(part for part in found if part is not None)
     if len(parts) < len(found):
         return None

@@ -103,6 +103,9 @@ class _Problem:
     ) -> None:
         self.spherical = manifold.curvature > 0.0
         self.sign = 1.0 if self.spherical else -1.0
+        # Their product with M has the product c with x: ``<x, M>``, or minus the Minkowski product.
+        self.signs = np.full(data.shape[1], self.sign)
+        self.signs[0] = 1.0
         self.k = math.sqrt(abs(manifold.curvature))
         self.dim = manifold.dim
         self.data, self.weights = np.ascontiguousarray(data), weights
@@ -140,7 +143,7 @@ class _Problem:
         """One pass over the data."""
         pull = np.zeros(len(point))
         objective = farthest = lost = mean_w = 0.0
-        covector = self._covector(point)
+        covector = self.signs * point
         scaled = self.k * covector
         for part in self.parts:
             np.dot(part.block, scaled, out=part.cosine)
@@ -181,7 +184,7 @@ class _Problem:
 
     def _inner(self, u: FloatArray, v: FloatArray) -> float:
         """Ambient inner product, with the rounding of the ambient coordinates."""
-        return self.sign * float(u @ self._covector(v))
+        return self.sign * float(u @ (self.signs * v))
 
     def _norm(self, point: FloatArray, tangent: FloatArray) -> float:
         """Norm of a tangent vector, on the hyperboloid from coordinates, where nothing cancels."""
@@ -199,14 +202,6 @@ class _Problem:
         moved = math.cosh(reach) * point + (math.sinh(reach) / angle) * tangent
         moved[0] = math.sqrt(1.0 + moved[1:] @ moved[1:])
         return np.asarray(moved)
-
-    def _covector(self, point: FloatArray) -> FloatArray:
-        """Vector whose product with x is c: ``<x, M>``, or minus the Minkowski product."""
-        if self.spherical:
-            return point
-        covector = -point
-        covector[0] = point[0]
-        return covector
 
     def _prepare_hessian(self) -> None:
         """Turn w into ``(1 - a) / sine^2``, times its weight, in place."""
@@ -288,11 +283,11 @@ class _Problem:
         return direction
 
     def _hessian_product(self, at: Pass, tangent: FloatArray) -> FloatArray:
-        scaled = (self.sign * self.k**2 / self.total) * self._covector(tangent)
+        scaled = (self.sign * self.k**2 / self.total) * self.signs * tangent
         image = np.zeros(len(at.point))
         for part in self.parts:
             image += (part.factor * (part.block @ scaled)) @ part.block
-        covector = self._covector(at.point)
+        covector = self.signs * at.point
         for _ in range(2):  # the second time removes the rounding of the first
             image -= float(image @ covector) * at.point
         image += at.mean_a * tangent
