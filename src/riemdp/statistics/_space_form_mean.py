@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from riemdp._working_precision import working_precision
+from riemdp.statistics._certified_space_form import Averages
 from riemdp.statistics._mean_solver import CertifiedMean
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ _CHUNK_ENTRIES = 131072
 #: Rows that one product adds.
 _BLOCK = 128
 _MAX_PASSES = 100
+#: Working precision of what is made of a few floats, in bits.
+_PRECISION = 64
 #: Share of the decrease that a Newton step promises, and that it has to keep.
 _DECREASE = 0.25
 #: Share of the tolerance that the residual of a Newton equation may take.
@@ -69,7 +73,8 @@ def solve(
     current = problem.evaluate(problem.start())
     passes, best = 1, math.inf
     while True:
-        bound = problem.certificate(current, tol)
+        near = current.size <= problem.k * tol  # no bound is less than the gradient
+        bound = problem.certificate(current, tol) if near else math.inf
         stuck = current.size <= current.allowance and bound >= best
         if bound <= tol or stuck or passes >= _MAX_PASSES:
             return CertifiedMean(current.point / problem.k, bound, passes)
@@ -217,24 +222,17 @@ class _Problem:
         By claim (a) of docs/proofs/frechet-mean-certificate.md on hyperbolic spaces, (b) and (c) in
         the ball on spheres. It should not exceed ``tol``.
         """
-        k, ball, size = self.k, self.ball, at.size + at.allowance
-        if ball is None:
-            return size / k
-        radius, bound = k * ball.radius, math.inf
-        if 2.0 * radius < 0.5 * math.pi:
-            bound = size / (2.0 * radius / math.tan(2.0 * radius)) / k
-        tau = k * tol
-        if bound <= tol or size >= tau:
-            return bound  # proved, or out of reach of the local certificate: its h is at most 1
-        from_center = k * float(ball.manifold.dist(ball.center, at.point / k))
-        reach = at.farthest + tau
-        if max(from_center, radius) + tau < 0.5 * math.pi and reach < math.pi:
-            # a is concave and decreasing: its fall over tau is at most tau |a'(reach)|.
-            steepest = (reach - math.sin(reach) * math.cos(reach)) / math.sin(reach) ** 2
-            h = (at.mean_a - at.allowance - tau * steepest) * (1.0 - 1e-9)
-            if h > 0.0 and size < tau * h:
-                bound = min(bound, size / h / k)
-        return bound
+        size, ball = at.size + at.allowance, self.ball
+        if ball is None or not math.isfinite(size):
+            return size / self.k if ball is None else math.inf
+        from flint import arb
+
+        from_center = float(ball.manifold.dist(ball.center, at.point / self.k))
+        with working_precision(_PRECISION):
+            reach = arb(self.k * max(from_center, ball.radius) * (1.0 + 8.0 * _EPS))
+            mean_a = arb(at.mean_a - at.allowance)
+            found = Averages(True, arb(1), reach, arb(size), mean_a)
+            return found.distance(self.k * tol) / self.k
 
     def step(self, at: Pass) -> tuple[Pass, int]:
         """Newton step with backtracking, truncated where the Hessian is not positive."""
