@@ -72,6 +72,23 @@ def test_where_the_solver_ends_somewhere_else_nothing_is_released(ball, monkeypa
     assert mean.mean(ball, data, 10.0 * tol) != found
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_caps_next_to_a_hemisphere_are_certified_to_the_floor(seed):
+    """Of records at the boundary in all directions, where the Hessian nearly vanishes."""
+    mean, sphere = SpaceFormMean(), Sphere(3)
+    ball = Ball(sphere, sphere.origin, 1.5676)
+    vectors = np.random.default_rng(seed).normal(size=(60, 3))
+    rows = vectors * (ball.radius / np.linalg.norm(vectors, axis=1, keepdims=True))
+    rows, tol = rows * (1.0 - 2.0**-40), mean.floor(ball)
+    for weights in (None, np.array([2**40] + [1] * 59), np.arange(1, 61)):
+        found = np.array([float(x) for x in mean.weighted(ball, rows, weights, tol)])
+        known = certificate(1.0, ball.radius, found, rows, tol, weights=weights)
+        assert known <= tol
+        # the control: the weights of others
+        turned = np.arange(60, 0, -1)
+        assert certificate(1.0, ball.radius, found, rows, tol, weights=turned) > tol
+
+
 def test_products_are_certified_factor_by_factor():
     ball = Ball(PRODUCT, PRODUCT.origin, 1.0)
     data, exact = records(ball), FrechetMean()

@@ -54,7 +54,7 @@ class SpaceFormMean(ExactMean):
         manifold: Any = ball.manifold
         about = Ball(manifold, manifold.origin, ball.radius)  # coordinates are the same everywhere
         shares = None if whole is None else whole / sum(whole.tolist())
-        # As near as rounding allows: to what is needed, a ball near a hemisphere may be too far.
+        # As near as rounding allows, whatever the tolerance is.
         found = _space_form_mean.solve(manifold, about.point(rows), shares, about, 0.0).value
         point = clip_norm(about.coordinates(found), ball.radius)
         known = certificate(manifold.curvature, ball.radius, point, rows, tol, weights=whole)
