@@ -2,7 +2,7 @@ r"""How near a float64 vector is to the Fréchet mean of others, on spheres and 
 
 All vectors are normal coordinates about one point ``o`` of the abstract space, taken as the
 rational numbers they are, and the gradient is enclosed in balls *at the very vector that is asked
-about*: no float64 rounding is allowed for, because none enters.
+about*: of float64 only the largest norm enters, with a bound of its rounding.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from riemdp.statistics._solver_of_space import register_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from riemdp.manifolds import FloatArray
@@ -26,14 +28,18 @@ if TYPE_CHECKING:
 class SubspaceMean(ExactMean):
     """Certified with every rounding bounded, at the coordinates themselves.
 
-    See docs/proofs/certified-means.md.
+    ``seen(manifold)`` is the space as :func:`riemdp.statistics._certified_grassmann.certificate`
+    takes it. See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
 
+    def __init__(self, seen: Callable[[Any], Subspaces]) -> None:
+        self.seen = seen
+
     def floor(self, ball: Ball) -> float:
         """See :meth:`ExactMean.floor`."""
-        return _certified_grassmann.floor(seen(ball.manifold), ball.radius)
+        return _certified_grassmann.floor(self.seen(ball.manifold), ball.radius)
 
     def weighted(
         self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64] | None, tol: float
@@ -41,19 +47,22 @@ class SubspaceMean(ExactMean):
         """Begin at the tangent mean; see :meth:`ExactMean.weighted`."""
         weights = None if whole is None else whole.astype(np.float64)  # which rounds none of them
         point, _, _ = _certified_grassmann.refined(
-            seen(ball.manifold), rows, ball.radius, tol, weights=weights
+            self.seen(ball.manifold), rows, ball.radius, tol, weights=weights
         )
         return tuple(map(Fraction, point.tolist()))
 
 
 class SubspaceSolver(MeanSolver):
-    """Steps along the gradient about the centre."""
+    """Steps along the gradient about the centre; ``seen`` is that of :class:`SubspaceMean`."""
 
     proof = "docs/proofs/certified-means.md"
 
+    def __init__(self, seen: Callable[[Any], Subspaces]) -> None:
+        self.seen = seen
+
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified with every rounding bounded; see :meth:`MeanSolver.exact`."""
-        return SubspaceMean()
+        return SubspaceMean(self.seen)
 
     def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
         """Require a ball, small enough for the mean to be unique, that holds the data."""
@@ -66,7 +75,11 @@ class SubspaceSolver(MeanSolver):
         allowance = _conversion_allowance(ball)
         check_bound(allowance, 0.5 * tol)
         point, bound, passes = _certified_grassmann.refined(
-            seen(manifold), ball.coordinates(data), ball.radius, tol - allowance, weights=weights
+            self.seen(manifold),
+            ball.coordinates(data),
+            ball.radius,
+            tol - allowance,
+            weights=weights,
         )
         return CertifiedMean(ball.point(point), bound + allowance, passes)
 
@@ -81,15 +94,12 @@ def _conversion_allowance(ball: Ball) -> float:
     return 4.0 * ball.manifold.rounding(ball.center, ball.radius) * (1.0 + magnified)
 
 
-def seen(manifold: Any) -> Subspaces:
-    """Return the space as :func:`riemdp.statistics._certified_grassmann.certificate` takes it.
-
-    Planar shapes are complex lines.
-    """
-    if isinstance(manifold, PlanarShapes):
-        return Subspaces(manifold.k - 2, 1, planar=True)
-    return Subspaces(manifold.N - manifold.p, manifold.p)
-
-
-register_solver(PlanarShapes, SubspaceSolver())
-register_solver(Grassmann, SubspaceSolver())
+#: Complex lines.
+register_solver(
+    PlanarShapes,
+    SubspaceSolver(lambda manifold: Subspaces(manifold.k - 2, 1, planar=True)),
+)
+register_solver(
+    Grassmann,
+    SubspaceSolver(lambda manifold: Subspaces(manifold.N - manifold.p, manifold.p)),
+)
