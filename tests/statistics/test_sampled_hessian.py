@@ -8,7 +8,8 @@ import pytest
 from riemdp import SPDAffineInvariant
 from riemdp.manifolds import _symmetric
 from riemdp.statistics import _sampled_hessian
-from riemdp.statistics._affine_invariant_mean import Dense, hessian
+from riemdp.statistics._affine_invariant_mean import hessian
+from riemdp.statistics._affine_invariant_passes import Dense
 from riemdp.statistics._sampled_hessian import (
     bounded_step,
     positions,

@@ -42,8 +42,9 @@ from riemdp.statistics import (
     answer,
     largest_share,
 )
-from riemdp.statistics._certified_affine_invariant import certificate as matrix_certificate
+from riemdp.statistics import _certified_affine_invariant as certified_matrices
 from riemdp.statistics._certified_space_form import certificate
+from riemdp.statistics._enclosed_point import whitening
 from riemdp.statistics._records import in_units
 from riemdp.statistics._sensitivity import alike
 from riemdp.statistics._weighted_means import whole_weights
@@ -232,6 +233,12 @@ def test_certificates_of_weights_are_those_of_records_that_repeat(curvature):
     assert found == pytest.approx(repeated, rel=1e-9)
     other = certificate(curvature, 1.0, point, records, 1e-9)
     assert abs(found - other) > 1e-3  # the control
+
+
+def matrix_certificate(point, logs, vectors, whole=None):
+    frame, moved = whitening(point, 2)
+    seen = certified_matrices.seen_from(frame, logs, vectors)
+    return certified_matrices.bound(moved, certified_matrices.added(*seen, whole), 2)
 
 
 def test_certificates_of_matrices_are_those_of_records_that_repeat():

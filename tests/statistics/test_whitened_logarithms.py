@@ -40,42 +40,35 @@ def distance(log, found):
 @pytest.mark.parametrize(("k", "digits"), [(2, 1.0), (3, 0.0), (3, 1.0), (3, 8.0), (5, 2.0)])
 def test_stated_errors_cover_the_real_ones_and_wrong_logarithms_are_seen(k, digits, compiled):
     data = matrices(k, digits)
-    found = whitened_logarithms(np.eye(k), data, slice(0, 3), compiled=compiled)
+    entries, conditions = whitened_logarithms(np.eye(k), data, compiled=compiled)
     rows, columns = packed(k)
     for i, matrix in enumerate(data):
         log, condition = exact_log(matrix)
         seen = np.empty((k, k))
-        seen[rows, columns] = seen[columns, rows] = found.half()[i]
-        error = EPS * logarithm_error(k, found.condition[i], np.linalg.norm(seen))
+        seen[rows, columns] = seen[columns, rows] = entries[i]
+        error = EPS * logarithm_error(k, conditions[i], np.linalg.norm(seen))
         assert distance(log, seen) <= error
-        assert condition * (1.0 - 1e-6) <= found.condition[i] <= 2.0 * k * condition
+        assert condition * (1.0 - 1e-6) <= conditions[i] <= 2.0 * k * condition
         seen[0, 0] += 2.0 * error
         assert distance(log, seen) > error
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_totals_and_whitening(k, compiled):
+def test_matrices_are_whitened(k, compiled):
     data = matrices(k, 1.0, n=70)
     inverse = np.linalg.inv(np.linalg.cholesky(matrices(k, 0.5, n=1, seed=9)[0]))
     expected = _symmetric.logm(inverse @ data @ inverse.T)
-    found = whitened_logarithms(inverse, data, slice(0, 70), compiled=compiled)
-    np.testing.assert_allclose(found.total(0.5), 0.5 * expected.sum(axis=0), atol=1e-12)
-    shares = np.linspace(0.0, 1.0, 70)
-    weighted = np.einsum("i,ijk->jk", shares, expected)
-    np.testing.assert_allclose(found.total(shares), weighted, atol=1e-12)
-    squares = (expected**2).sum(axis=(1, 2))
-    assert found.square(0.5) == pytest.approx(0.5 * squares.sum())
-    assert found.square(shares) == pytest.approx(squares @ shares)
-    np.testing.assert_allclose(found.half(), expected[:, *packed(k)], atol=1e-12)
+    found, _ = whitened_logarithms(inverse, data, compiled=compiled)
+    np.testing.assert_allclose(found, expected[:, *packed(k)], atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_what_fractions_do_not_cover_is_decomposed_and_what_is_indefinite_named(k):
     data = matrices(k, 1.0, n=5)
     data[2] = np.diag([1e-14, *np.ones(k - 1)])
-    found = whitened_logarithms(np.eye(k), data, slice(0, 5), compiled=True)
-    assert found.total(1.0)[0, 0] == pytest.approx(_symmetric.logm(data)[:, 0, 0].sum())
+    entries, _ = whitened_logarithms(np.eye(k), data, compiled=True)
+    np.testing.assert_allclose(entries, _symmetric.logm(data)[:, *packed(k)], atol=1e-12)
     data[4] = np.diag([-1.0, *np.ones(k - 1)])
     with pytest.raises(NotOnManifoldError, match="row 4"):
-        whitened_logarithms(np.eye(k), data, slice(3, 5), compiled=True)
+        whitened_logarithms(np.eye(k), data[3:], 3, compiled=True)

@@ -10,30 +10,20 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.manifolds import _points, _symmetric, raise_first
-from riemdp.manifolds._spd_affine_invariant import inverse_factor, whiten
-from riemdp.statistics._flat_mean import (
-    composition_allowance,
-    condition_numbers,
-    is_known,
-    pairwise_sum,
-    sum_of_compositions,
-)
+from riemdp.manifolds import _symmetric
+from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._whitened_logarithms import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from riemdp.manifolds import FloatArray
 
-_EPS = float(np.finfo(np.float64).eps)
 #: Far beyond what was seen, 11; steps of the Newton method never stop to make progress.
 _MAX_PASSES = 1000
 #: Share of the decrease that a Newton step promises, and that it has to keep: of less than a
 #: half, so that full steps are taken near the mean, but enough that no two points alternate.
 _DECREASE = 0.25
-#: Multiplications in one product. BLAS libraries keep one so small on the thread that asks for it;
-#: threads of theirs would fight those that share out the chunks.
-_PRODUCT = 2**18
 
 
 @dataclass
@@ -41,22 +31,25 @@ class Pass:
     """What one pass over the data yields at a point."""
 
     point: FloatArray  # as the problem writes it
-    logs: FloatArray  # (n, k) log-eigenvalues of the whitened data
+    logs: FloatArray  # (n, k) log-eigenvalues of the whitened data, or of a sample of them
     vectors: FloatArray  # (n, k, k)
     gradient: FloatArray  # mean of the whitened logarithms
     objective: float
     allowance: float
+    weights: FloatArray | None  # (n,) of sum one, of those with vectors; None if all are equal
     certain: bool = True  # whether the allowance bounds the rounding
 
     @property
     def size(self) -> float:
         return float(np.linalg.norm(self.gradient))
 
+    @property
+    def bound(self) -> float:
+        return self.size + self.allowance
+
 
 class Problem(Protocol):
     """Data and a way of writing points, for :func:`descend`."""
-
-    weights: FloatArray | None
 
     def evaluate(self, point: FloatArray) -> Pass:
         """One pass over the data: whiten, decompose, average the logarithms."""
@@ -75,108 +68,20 @@ def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]
     """
     current = problem.evaluate(start)
     passes, best = 1, np.inf
-    while True:
-        bound = current.size + current.allowance
-        if bound <= tol and current.certain:
-            return current, passes
+    while not (current.bound <= tol and current.certain):
         if passes >= _MAX_PASSES:
             raise ConvergenceError(f"no mean was found to tol = {tol:.3g} in {passes} passes")
-        if current.size <= current.allowance and bound >= best:
-            raise ConvergenceError(
-                f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it "
-                "on these data; choose a smaller ball, scale the data, or allow a larger tol"
-            )
-        best = min(best, bound)
+        if current.size <= current.allowance and current.bound >= best:
+            check_bound(math.inf, tol)
+        best = min(best, current.bound)
         current, used = newton_step(problem, current)
         passes += used
-
-
-def improve(problem: Problem, at: Pass) -> Pass:
-    """Take one Newton step, shortened until it helps, or none if none helps."""
-    after, _ = newton_step(problem, at)
-    return after if after.size < at.size else at
-
-
-def arithmetic_mean(data: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Return a lower triangular factor of the arithmetic mean of matrices ``(n, k, k)``."""
-    flat = data.reshape(len(data), -1)
-    mean = (np.full(len(data), 1.0 / len(data)) if weights is None else weights) @ flat
-    return cholesky(_symmetric.symmetrise(mean.reshape(data.shape[1:])))
-
-
-def cholesky(matrix: FloatArray) -> FloatArray:
-    """Lower triangular factor of a matrix ``(k, k)``."""
-    return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
-
-
-def whitening_allowance(k: int, skeel: float, spread: float, logarithm: float) -> float:
-    """Bound for what rounding does to a mean of whitened logarithms, but for their sum.
-
-    Whitening magnifies rounding by the square of the Skeel condition number of the factor, which
-    rescaling rows leaves alone. The logarithm magnifies this, and the rounding of its own, by the
-    condition number of what it is of. At last the factor is multiplied by itself.
-
-    Parameters
-    ----------
-    k : int
-    skeel : float
-        :func:`skeel_condition` of a factor of the point.
-    spread : float
-        Mean condition number of the whitened matrices.
-    logarithm : float
-        Mean error of their logarithms, in units of eps.
-    """
-    magnified = 2.0 * skeel**2 * spread + logarithm + 0.5 * (k + 1.0) * skeel**2
-    return _EPS * (magnified + 4.0 * k)
-
-
-def skeel_condition(inverse: FloatArray, point: FloatArray) -> float:
-    """Skeel condition number of a factor ``(k, k)``, whose inverse is given."""
-    return float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
-
-
-class Dense:
-    """Matrices as they are; a point is a lower triangular factor of it."""
-
-    def __init__(self, data: FloatArray, weights: FloatArray | None) -> None:
-        self.data, self.weights = data, weights
-
-    def evaluate(self, point: FloatArray) -> Pass:
-        data, weights = self.data, self.weights
-        n, k = data.shape[:2]
-        inverse = inverse_factor(point)
-        logs = np.empty((n, k))
-        vectors = np.empty((n, k, k))
-        skeel = skeel_condition(inverse, point)
-
-        def part(rows: slice) -> tuple[FloatArray, float, float, bool]:
-            whitened = np.concatenate([whiten(inverse, data[few]) for few in pieces(rows, k)])
-            values, vectors[rows] = np.linalg.eigh(whitened)
-            raise_first(values[:, 0] <= 0.0, _points.NOT_POSITIVE_DEFINITE, rows.start)
-            logs[rows] = np.log(values)
-            share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
-            total = sum_of_compositions(logs[rows] * share[:, None], vectors[rows])
-            square = np.einsum("ij,ij->i", logs[rows], logs[rows])
-            spread = float(share @ condition_numbers(values))
-            known = bool((is_known(values, 4.0 * skeel**2) | (share == 0.0)).all())
-            return total, float(share @ square), spread, known
-
-        totals, squares, spreads, known = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-        gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))
-        square = math.fsum(squares)
-        # eigenvalues are known to eps times the largest one
-        spread = math.fsum(spreads)
-        allowance = whitening_allowance(k, skeel, spread, 3.0 * math.sqrt(k) * spread)
-        allowance += composition_allowance(n, k, math.sqrt(square))
-        return Pass(point, logs, vectors, gradient, 0.5 * square, allowance, all(known))
-
-    def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
-        return point @ cholesky(_symmetric.expm(direction))
+    return current, passes
 
 
 def newton_step(problem: Problem, at: Pass) -> tuple[Pass, int]:
     """Newton step with backtracking on the objective."""
-    direction = _newton_direction(at, problem.weights)
+    direction = _newton_direction(at)
     slope = float(np.vdot(direction, at.gradient))
     length, used = 1.0, 0
     while True:
@@ -185,15 +90,15 @@ def newton_step(problem: Problem, at: Pass) -> tuple[Pass, int]:
         decrease = at.objective - trial.objective
         if decrease >= _DECREASE * length * slope or used >= 40:
             return trial, used
-        level = decrease >= -1e-13 * (1.0 + at.objective)  # up to the rounding of the objective
+        level = decrease >= -at.allowance * (1.0 + at.objective)  # up to rounding
         if level and (trial.size <= 0.5 * at.size or at.size <= 1e-6):
             return trial, used
         length *= 0.5
 
 
-def _newton_direction(at: Pass, weights: FloatArray | None) -> FloatArray:
+def _newton_direction(at: Pass) -> FloatArray:
     """Solve ``mean_i U_i (g_i * (U_i^T V U_i)) U_i^T = gradient`` for V."""
-    product = hessian(at, weights)
+    product = hessian(at, at.weights)
     return conjugate_gradients(product, at.gradient, at.size * min(0.1, at.size))
 
 
@@ -257,9 +162,3 @@ def _hessian_product(vectors: FloatArray, kernel: FloatArray, tangent: FloatArra
     for total in _symmetric.map_chunks(part, n, k):
         image += total
     return _symmetric.symmetrise(image)
-
-
-def pieces(rows: slice, k: int) -> list[slice]:
-    """Parts of a slice, each with so few matrices that one product with all of them is small."""
-    step = max(1, _PRODUCT // k**3)
-    return [slice(i, min(i + step, rows.stop)) for i in range(rows.start, rows.stop, step)]

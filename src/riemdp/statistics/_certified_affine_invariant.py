@@ -9,27 +9,19 @@ The proof: docs/proofs/certified-means.md, "SPD matrices, affine-invariant".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp.kernel import Sum
 from riemdp.manifolds import _symmetric, clip_norm
-from riemdp.statistics._clipped_affine_invariant_mean import (
-    improved,
-    spectral_mean,
-    worst_allowance,
-)
-from riemdp.statistics._enclosed_point import whitening
-from riemdp.statistics._flat_mean import sum_by_halves
-from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._descent import added_rows, weight_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import FloatArray
-
-    Matrix = Any
 
 #: Unit roundoff of float64.
 _UNIT = 2.0**-53
@@ -38,8 +30,10 @@ _LONGEST = 64.0
 #: What a bound made of some dozens of rounded operations is raised by. The second part is for
 #: results below the least normal number.
 _UP, _TINY = 1.0 + 2.0**-30, 1e-150
-#: Newton steps after those of the solver.
-_STEPS = 4
+#: Logarithms are under 128 in norm, so that integers have 62 bits.
+BITS = 54
+#: What is lost of a record is counted up to this; more is no proof.
+_MOST_LOST = 1.0
 #: Logarithm of two in two parts, the first of 40 bits.
 _LN2 = 0xB17217F7D1 * 2.0**-40, float.fromhex("0x1.9ef35793c7673p-41")
 #: Coefficients of the exponential, the highest first.
@@ -54,33 +48,6 @@ _FRAME, _DECOMPOSITION = 8.0, 32.0
 _ROUGH = 2.0**-30
 #: The same, nearer to what is measured. Only :func:`usual_error` uses them.
 _USUAL = 1.0, 2.0
-
-
-def certified_mean(
-    logs: FloatArray,
-    vectors: FloatArray,
-    radius: float,
-    tol: float,
-    *,
-    weights: NDArray[np.int64] | None = None,
-) -> FloatArray:
-    """Return coordinates ``(dim,)`` that are proved to lie within ``tol`` of the mean.
-
-    ``logs`` ``(n, k)`` and ``vectors`` ``(n, k, k)`` are the log-eigenvalues and eigenvectors of
-    :func:`exact_records`, ``radius`` that of their ball, ``tol`` a geodesic distance of at least
-    :func:`floor`, ``weights`` ``(n,)`` positive and at most ``2^53``. Raises ``ConvergenceError``
-    where nothing can be proved.
-    """
-    shares = None if weights is None else weights / sum(weights.tolist())
-    point = spectral_mean(logs, vectors, radius, tol, weights=shares)
-    bound = certificate(point, logs, vectors, weights)
-    for _ in range(_STEPS):
-        if bound <= tol:
-            break
-        point = improved(point, logs, vectors, radius, weights=shares)
-        bound = certificate(point, logs, vectors, weights)
-    check_bound(bound, tol)
-    return point
 
 
 def exact_records(
@@ -103,95 +70,73 @@ def exact_records(
     return clip_norm(logs, radius * (1.0 - 2.0**-40)), vectors
 
 
-def certificate(
-    point: FloatArray,
+def added(
     logs: FloatArray,
     vectors: FloatArray,
+    lost: FloatArray,
     weights: NDArray[np.int64] | None = None,
-) -> float:
-    """Bound the distance of the point with these coordinates from the exact mean of the records.
+) -> Sum:
+    """Add up, in units of ``2^-54``, what :func:`seen_from` returns, and how many are no proof.
 
-    ``point`` ``(dim,)`` is the diagonal of the logarithm, then ``sqrt(2)`` times its upper
-    triangle, row by row: the very numbers that noise is added to. The rest is as in
-    :func:`certified_mean`. The bound is a geodesic distance, rounded up; infinite where nothing is
-    proved. See docs/proofs/certified-means.md.
+    Weights ``(n,)`` are at least 0 and at most ``2^40``.
     """
-    n, k = logs.shape
-    length = float(np.linalg.norm(point))
-    lengths = np.linalg.norm(logs, axis=-1)
-    if not (length <= _LONGEST and bool((lengths <= _LONGEST).all())):
-        return math.inf
-    frame, moved = whitening(point, k)
-    if not moved < math.inf:
-        return math.inf
-
-    def part(rows: slice) -> tuple[FloatArray, float, float]:
-        seen, lost, sizes = _seen_and_lost(frame, logs[rows], vectors[rows])
-        logs_seen = seen.logs
-        if weights is not None:
-            times = weights[rows].astype(np.float64)  # which rounds none of them
-            logs_seen, lost, sizes = logs_seen * times[:, None], lost * times, sizes * times
-        total = sum_by_halves(
-            (seen.vectors * logs_seen[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2)
-        )
-        return total, float(lost.sum()), float(sizes.sum())
-
     with np.errstate(all="ignore"):
-        try:
-            totals, lost, sizes = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-        except np.linalg.LinAlgError:
-            return math.inf
-        if not all(np.isfinite(total).all() for total in totals):
-            return math.inf
-        entries = np.array(totals).reshape(len(totals), -1).T
-        whole = n if weights is None else float(sum(weights.tolist()))
-        gradient = np.array([math.fsum(entry) for entry in entries]) / whole
-        # weights are multiplied by, and their sum is rounded
-        steps = n.bit_length() + (5.0 if weights is None else 8.0)
-        rounding = steps * _UNIT * math.fsum(sizes)
-        bound = moved + float(np.linalg.norm(gradient)) + (math.fsum(lost) + rounding) / whole
-    return bound * _UP + _TINY if bound < math.inf else math.inf
+        entries = (vectors * logs[:, None, :]) @ np.swapaxes(vectors, -1, -2)
+    entries = entries.reshape(len(logs), logs.shape[-1] ** 2)
+    known = (lost <= _MOST_LOST) & (np.abs(entries).max(axis=-1, initial=0.0) < 128.0)
+    raised = np.ceil(np.ldexp(np.where(known, lost, 0.0), BITS))
+    rows = np.column_stack([np.where(known[:, None], entries, 0.0), np.ldexp(raised, -BITS)])
+    totals = added_rows(rows, BITS, weights)
+    return Sum((*totals, int((~known).sum())), weight_of(len(known), weights))
 
 
-def logarithms(
-    whitening: FloatArray, logs: FloatArray, vectors: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return logarithms of records as seen from a point, and what they are wrong by, one by one.
+def gradient(partial: Sum, k: int) -> FloatArray:
+    """Mean ``(k, k)`` of the logarithms that were added up."""
+    unit = partial.count << BITS
+    entries = [total / unit for total in partial.total[: k * k]]  # correctly rounded
+    return _symmetric.symmetrise(np.array(entries).reshape(k, k))
 
-    With W ``(k, k)`` of :func:`whitening` and records as in :func:`certificate`: entries ``(n, k *
-    k)``, row by row, and bounds ``(n,)`` of the Frobenius norms of their errors. Where nothing is
-    proved, bounds are infinite and entries may be anything.
+
+def bound(moved: float, partial: Sum, k: int) -> float:
+    """Bound the distance of a point from the exact mean of the records, rounded up.
+
+    A geodesic distance, infinite where nothing is proved. The point is given by float64 coordinates
+    ``(dim,)``, the diagonal of the logarithm, then ``sqrt(2)`` times its upper triangle, row by
+    row: the very numbers that noise is added to. ``moved`` is that of :func:`whitening`, and the
+    sum that of :func:`added`. See docs/proofs/certified-means.md.
     """
-    n, k = logs.shape
-    with np.errstate(all="ignore"):
-        seen, lost, _ = _seen_and_lost(whitening, logs, vectors)
-        matrices = (seen.vectors * seen.logs[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2)
-    return matrices.reshape(n, k * k), np.where(np.isfinite(lost), lost, math.inf)
+    *_, lost, unknown = partial.total
+    if unknown:
+        return math.inf
+    wrong = float(Fraction(lost, partial.count << BITS)) + k * 2.0**-BITS
+    size = float(np.linalg.norm(gradient(partial, k)))
+    return (moved + size + wrong) * _UP + _TINY
 
 
-def _seen_and_lost(
+def seen_from(
     whitening: FloatArray, logs: FloatArray, vectors: FloatArray
-) -> tuple[_Seen, FloatArray, FloatArray]:
-    """Return records as seen, what their logarithms are wrong by, and the norms of these."""
-    defects = _defect(vectors)
-    seen = _seen(whitening, logs, vectors, defects)
-    lost = seen.distances + _frame_distances(logs, defects)
-    sizes = _norm(seen.logs)
-    lost += _composition_rounding(logs.shape[-1], seen.defects) * sizes
-    return seen, lost, sizes
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return records as seen from a point, and what their logarithms may be wrong by.
+
+    With W ``(k, k)`` of :func:`whitening`, and ``logs`` ``(n, k)`` and ``vectors`` ``(n, k, k)`` of
+    :func:`exact_records`. The third array ``(n,)`` bounds how far the logarithm of a record is from
+    the matrix of the first two as it is computed, in the Frobenius norm; not finite where nothing
+    is proved.
+    """
+    with np.errstate(all="ignore"):
+        defects = _defect(vectors)
+        found, frames, distances, turned = _seen(whitening, logs, vectors, defects)
+        composed = _composition_rounding(logs.shape[-1], turned) * _norm(found)
+        return found, frames, distances + _frame_distances(logs, defects) + composed
 
 
 def floor(k: int, radius: float) -> float:
     """Return the least tolerance, a distance, to which any records in a ball can be certified.
 
-    It is made of the errors that :func:`certificate` adds, at the largest condition numbers in the
-    ball, of decompositions as good as LAPACK's; twice, for what they do to the solver. Never less
-    than what the solver asks for.
+    It is made of the errors that :func:`bound` adds, at the largest condition numbers in the
+    ball, of decompositions as good as LAPACK's; twice, for what they do to the solver.
     """
-    if radius > _LONGEST:
-        return math.inf
-    worst = _worst(k, radius, _FRAME, _DECOMPOSITION)
-    return 2.0 * max(worst_allowance(k, radius), 1.01 * worst)
+    return 2.0 * _worst(k, radius, _FRAME, _DECOMPOSITION)
 
 
 def usual_error(k: int, radius: float) -> float:
@@ -200,11 +145,13 @@ def usual_error(k: int, radius: float) -> float:
     A geodesic distance, for decompositions that are wrong by no more than a half more than measured
     ones: only how many steps are taken rests on it.
     """
-    return 1.01 * _worst(k, radius, *_USUAL) if radius <= _LONGEST else math.inf
+    return _worst(k, radius, *_USUAL)
 
 
 def _worst(k: int, radius: float, frame: float, decomposition: float) -> float:
-    """Bound what :func:`certificate` adds to the gradient's norm, in a ball."""
+    """Bound what :func:`bound` adds to the gradient's norm, in a ball."""
+    if radius > _LONGEST:
+        return math.inf
     # Largest ratios of eigenvalues' roots: of points and records, and of records seen from points.
     near, far = math.exp(radius / math.sqrt(2.0)), math.exp(math.sqrt(2.0) * radius)
     small = (1.0 + math.sqrt(k) * math.expm1(0.5 * radius)) * near * math.exp(0.5 * radius)
@@ -215,8 +162,9 @@ def _worst(k: int, radius: float, frame: float, decomposition: float) -> float:
     defect = (frame + k + 1.0) * k * _UNIT
     frames = 1.03 * defect * (far + near) + (k + 1.0) * k * _UNIT
     point = 2.0 * k * _UNIT * near
-    seen = (float(_composition_rounding(k, np.array(defect))) + 70.0 * _UNIT) * radius
-    return products + exponentials + decomposed + frames + point + 2.0 * seen
+    seen = float(_composition_rounding(k, np.array(defect))) * radius
+    worst = products + exponentials + decomposed + frames + point + 2.0 * seen
+    return 1.01 * worst + k * 2.0**-BITS
 
 
 def exponential(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -231,29 +179,19 @@ def exponential(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(np.ldexp(value, whole.astype(np.int32))), error
 
 
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """Records as seen from a point: nearly ``Z diag(e^l) Z^T``.
-
-    ``distances`` bounds how far the records with the vectors as they are lie from those with the
-    orthogonal matrix nearest to ``Z``, ``defects`` bounds ``|Z^T Z - 1|``.
-    """
-
-    logs: FloatArray  # (n, k)
-    vectors: FloatArray  # (n, k, k)
-    distances: FloatArray  # (n,)
-    defects: FloatArray  # (n,)
-
-
 def _seen(
     whitening: FloatArray, logs: FloatArray, vectors: FloatArray, defects_before: FloatArray
-) -> _Seen:
-    """Decompose ``W U e^s U^T W^T``, and bound what is left."""
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Decompose ``W U e^s U^T W^T``, about ``Z diag(e^l) Z^T``, and bound what is left.
+
+    Returns l ``(n, k)``, Z ``(n, k, k)``, bounds ``(n,)`` of how far the records with the vectors
+    as they are lie from those with the orthogonal matrix nearest to Z, and of ``|Z^T Z - 1|``.
+    """
     k = logs.shape[-1]
     root, root_error = exponential(0.5 * logs)
     factor = (whitening @ vectors) * root[:, None, :]
     found, frame = _decomposed(factor)
-    valid = np.abs(found).max(axis=-1) <= 2.0 * _LONGEST
+    valid = (np.abs(found).max(axis=-1) <= 2.0 * _LONGEST) & (_norm(logs) <= _LONGEST)
     inverse, inverse_error = exponential(-0.5 * np.where(valid[:, None], found, 0.0))
     rest = (np.swapaxes(frame, -1, -2) @ factor) * inverse[:, :, None]  # nearly orthogonal
     defects = _defect(frame)
@@ -268,7 +206,7 @@ def _seen(
     distances = _log_bound(residual + 2.0 * size * error + error * error)
     distances += 2.01 * _norm(root_error)
     distances = np.where(valid & (defects <= 0.01), distances, math.inf)
-    return _Seen(found, frame, distances, defects)
+    return found, frame, distances, defects
 
 
 def _decomposed(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -283,7 +221,10 @@ def _decomposed(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
         values, frames[near] = np.linalg.eigh(rest[near])
         logs[near] = np.log1p(values)
     if not near.all():
-        frames[~near], values, _ = np.linalg.svd(factor[~near])
+        try:
+            frames[~near], values, _ = np.linalg.svd(factor[~near])
+        except np.linalg.LinAlgError:
+            values = np.array(math.nan)  # of which nothing is proved
         logs[~near] = 2.0 * np.log(values)
     return logs, frames
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from riemdp._progress import ticks
 from riemdp.manifolds import Ball, _symmetric, clip_norm
+from riemdp.manifolds._spd_affine_invariant import spectral_log
 from riemdp.statistics import _certified_affine_invariant, _space_form_mean
 from riemdp.statistics._certified_space_form import certificate
-from riemdp.statistics._clipped_affine_invariant_mean import clipped_spectrum
+from riemdp.statistics._clipped_affine_invariant_mean import certified_mean
 from riemdp.statistics._descent_affine_invariant import affine_invariant_descent
 from riemdp.statistics._descent_product import product_descent, share_of
 from riemdp.statistics._descent_space_form import space_form_descent
@@ -82,7 +83,7 @@ class AffineInvariantMean(ExactMean):
 
     def rows_of(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues as seen from the centre, and eigenvectors, of the matrices themselves."""
-        logs, vectors = clipped_spectrum(ball, data)
+        logs, vectors = spectral_log(ball.center, data)
         return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -99,7 +100,7 @@ class AffineInvariantMean(ExactMean):
         tol: float,
     ) -> tuple[Fraction, ...]:
         """Certify coordinates; see :meth:`ExactMean.weighted`."""
-        point = _certified_affine_invariant.certified_mean(*rows, ball.radius, tol, weights=whole)
+        point = certified_mean(*rows, ball.radius, tol, weights=whole)
         return tuple(map(Fraction, point.tolist()))
 
 

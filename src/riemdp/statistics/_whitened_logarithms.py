@@ -3,63 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riemdp.manifolds import _logarithms, _points, _symmetric, raise_first
-from riemdp.statistics._affine_invariant_mean import pieces
-from riemdp.statistics._flat_mean import condition_numbers, sum_of_rows
+from riemdp.statistics._flat_mean import condition_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import FloatArray
 
-#: Multiplications in one product; see ``pieces``.
+#: Multiplications in one product. BLAS libraries keep one so small on the thread that asks for it;
+#: threads of theirs would fight those that share out the chunks.
 _PRODUCT = 2**18
-
-
-@dataclass(frozen=True, eq=False)
-class WhitenedLogarithms:
-    """Logarithms of n matrices k x k."""
-
-    k: int
-    entries: FloatArray  # (n, d), in the order of :func:`packed`, or all ``k^2``
-    condition: FloatArray  # (n,), at least the matrices' condition numbers, but for rounding
-
-    def total(self, shares: FloatArray | float) -> FloatArray:
-        """``sum_i shares_i L_i``, shape ``(k, k)``."""
-        if isinstance(shares, float):
-            total = _sum(self.entries) * shares
-        else:
-            total = _sum(self.entries * shares[:, None])
-        if len(total) == self.k**2:
-            return _symmetric.symmetrise(total.reshape(self.k, self.k))
-        matrix = np.empty((self.k, self.k))
-        rows, columns = packed(self.k)
-        matrix[rows, columns] = matrix[columns, rows] = total
-        return matrix
-
-    def square(self, shares: FloatArray | float) -> float:
-        """``sum_i shares_i |L_i|^2``, Frobenius norms."""
-        scaled = self.entries if isinstance(shares, float) else self.entries * shares[:, None]
-        if self.entries.flags.f_contiguous:  # which einsum is slow at
-            pairs = zip(scaled.T, self.entries.T, strict=True)
-            columns = np.array([left @ right for left, right in pairs])
-        else:
-            columns = np.einsum("ij,ij->j", scaled, self.entries)
-        if len(columns) != self.k**2:  # what is above the diagonal counts twice
-            columns[self.k :] *= 2.0
-        return float(columns.sum()) * (shares if isinstance(shares, float) else 1.0)
-
-    def half(self) -> FloatArray:
-        """Entries ``(n, k (k + 1) / 2)`` in the order of :func:`packed`."""
-        if self.entries.shape[-1] != self.k**2:
-            return self.entries
-        rows, columns = packed(self.k)
-        return np.asarray(self.entries[:, rows * self.k + columns])
 
 
 def logarithm_error(k: int, condition: float, size: float) -> float:
@@ -79,76 +37,57 @@ def packed(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def whitened_logarithms(
-    inverse: FloatArray, data: FloatArray, rows: slice, *, compiled: bool
-) -> WhitenedLogarithms:
-    """Logarithms of ``L^-1 X L^-T``, X the matrices in some rows of the data ``(n, k, k)``.
+    inverse: FloatArray, matrices: FloatArray, first_row: int = 0, *, compiled: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of ``L^-1 X L^-T``, X the matrices ``(n, k, k)``, and about condition numbers.
 
-    ``compiled`` is that of ``is_worthwhile`` of :mod:`riemdp.manifolds._logarithms`. Raises
-    ``NotOnManifoldError`` if rounding makes one indefinite; it names the first of these rows.
+    Entries ``(n, d)`` in the order of :func:`packed`; the numbers ``(n,)`` are at least the true
+    ones, but for rounding. ``compiled`` is that of ``is_worthwhile`` of
+    :mod:`riemdp.manifolds._logarithms`. Raises ``NotOnManifoldError`` if rounding makes a matrix
+    indefinite; it names its row.
     """
-    found = None
-    if len(inverse) == 3:
-        found = _of_3x3(inverse, data[rows], compiled=compiled)
+    k = len(inverse)
+    if k == 3:
+        found = _logarithms.whitened_logarithms_of_3x3(inverse, matrices) if compiled else None
+        if found is None:
+            found = _logarithms.logarithms_of_3x3(whitened(inverse, matrices), compiled=False)
+        if not found.outside.any():
+            return found.entries.T, found.condition
     elif compiled:
-        found = _of_larger(inverse, data, rows)
-    return _decomposed(inverse, data, rows) if found is None else found
+        entries, condition, outside = _logarithms.logarithms(whitened(inverse, matrices))
+        if not outside.any():
+            return entries, condition
+    logs, vectors, condition = decomposed(inverse, matrices, first_row)
+    return compositions(logs, vectors), condition
 
 
-def _of_3x3(
-    inverse: FloatArray, matrices: FloatArray, *, compiled: bool
-) -> WhitenedLogarithms | None:
-    """Logarithms at public poles; None if these do not cover a matrix."""
-    found = _logarithms.whitened_logarithms_of_3x3(inverse, matrices) if compiled else None
-    if found is None:
-        seen = _whitened_3x3(inverse, matrices)
-        found = _logarithms.logarithms_of_3x3(seen, compiled=False)
-    if found.outside.any():
-        return None
-    return WhitenedLogarithms(3, found.entries.T, found.condition)
-
-
-def _whitened_3x3(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
-    """Return ``L^-1 X L^-T`` in one product for many matrices."""
-    twice = (inverse[:, None, :, None] * inverse[None, :, None, :]).reshape(9, 9).T
-    flat = matrices.reshape(-1, 9)
-    seen = np.empty(flat.shape)
-    step = _PRODUCT // 81
-    for start in range(0, len(flat), step):
-        few = slice(start, start + step)
-        np.matmul(flat[few], twice, out=seen[few])
-    return seen.reshape(-1, 3, 3)
-
-
-def _of_larger(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLogarithms | None:
-    """Do what :func:`_of_3x3` does."""
-    k = len(inverse)
-    whitened = np.concatenate([_whitened(inverse, data[few]) for few in pieces(rows, k)])
-    logs, condition, outside = _logarithms.logarithms(whitened)
-    if outside.any():
-        return None
-    return WhitenedLogarithms(k, logs, condition)
-
-
-def _decomposed(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLogarithms:
-    k = len(inverse)
-    whitened = np.concatenate([_whitened(inverse, data[few]) for few in pieces(rows, k)])
-    values, vectors = np.linalg.eigh(whitened)
-    raise_first(values[:, 0] <= 0.0, _points.NOT_POSITIVE_DEFINITE, rows.start)
+def decomposed(
+    inverse: FloatArray, matrices: FloatArray, first_row: int = 0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log-eigenvalues, eigenvectors and condition numbers of what :func:`whitened` returns."""
+    values, vectors = np.linalg.eigh(whitened(inverse, matrices))
+    raise_first(values[:, 0] <= 0.0, _points.NOT_POSITIVE_DEFINITE, first_row)
     condition = condition_numbers(values)
-    logs = np.log(values, out=values)
-    matrices = (vectors * logs[:, None, :]) @ np.swapaxes(vectors, -1, -2)
-    return WhitenedLogarithms(k, matrices.reshape(-1, k * k), condition)
+    return np.log(values, out=values), vectors, condition
 
 
-def _whitened(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
+def compositions(logs: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Entries ``(n, d)`` of ``V diag(logs) V^T``, in the order of :func:`packed`."""
+    product = (vectors * logs[:, None, :]) @ np.swapaxes(vectors, -1, -2)
+    return np.asarray(product[:, *packed(logs.shape[-1])])
+
+
+def whitened(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
     """``L^-1 X L^-T``, symmetric but for rounding: a decomposition reads one half of it."""
     k = len(inverse)
-    half = matrices.reshape(-1, k) @ inverse.T
-    return np.asarray(inverse @ half.reshape(matrices.shape))
+    seen = np.empty(matrices.shape)
+    for few in pieces(slice(0, len(matrices)), k):
+        half = matrices[few].reshape(-1, k) @ inverse.T
+        np.matmul(inverse, half.reshape(-1, k, k), out=seen[few])
+    return seen
 
 
-def _sum(rows: FloatArray) -> FloatArray:
-    """Sum over the first axis by pairs, of groups where memory is not contiguous along it."""
-    if rows.flags.f_contiguous:
-        return np.asarray(rows.sum(axis=0))
-    return sum_of_rows(rows)
+def pieces(rows: slice, k: int) -> list[slice]:
+    """Parts of a slice, each with so few matrices that one product with all of them is small."""
+    step = max(1, _PRODUCT // k**3)
+    return [slice(i, min(i + step, rows.stop)) for i in range(rows.start, rows.stop, step)]
