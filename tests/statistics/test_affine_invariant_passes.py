@@ -74,6 +74,17 @@ def test_passes_add_up_logarithms_by_weight(k, compiled, monkeypatch, random_poi
             assert len(found.logs) == len(found.vectors) == (70 if sample is None else 8)
 
 
+def test_a_record_without_weight_says_nothing(random_points):
+    """Not even where its condition number is beyond float64."""
+    space = SPDAffineInvariant(2)
+    data = random_points(space, np.random.default_rng(0), 5, 1.0)
+    expected = frechet_mean(space, data[1:])
+    data[0] = np.diag([1e-200, 1e200])
+    found = frechet_mean(space, data, [0.0, 1.0, 1.0, 1.0, 1.0])
+    assert space.dist(found.value, expected.value) <= 2e-10
+    assert found.error_bound <= 1e-10
+
+
 def test_order_and_repetition_do_not_matter(random_points):
     space, rng = SPDAffineInvariant(3), np.random.default_rng(2)
     data = random_points(space, rng, 700, 1.0)

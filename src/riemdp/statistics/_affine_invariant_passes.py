@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,20 +94,17 @@ def arithmetic_mean(data: FloatArray, weights: FloatArray | None) -> FloatArray:
     return np.asarray(np.linalg.cholesky(_symmetric.symmetrise(mean)))
 
 
+@dataclass
 class Dense:
     """Matrices as they are; a point is a lower triangular factor of it.
 
     Of a sample, rows that stand for all, the Hessian is taken as long as steps with it help.
     """
 
-    def __init__(
-        self,
-        data: FloatArray,
-        weights: FloatArray | None,
-        sample: NDArray[np.intp] | None = None,
-    ) -> None:
-        self.data, self.weights, self.sample = data, weights, sample
-        self._size = math.inf
+    data: FloatArray  # (n, k, k)
+    weights: FloatArray | None  # (n,) of sum one
+    sample: NDArray[np.intp] | None = None
+    size: float = math.inf  # of the last gradient
 
     def evaluate(self, point: FloatArray) -> Pass:
         data, weights, sample = self.data, self.weights, self.sample
@@ -130,8 +128,9 @@ class Dense:
             shares = np.full(len(spread), 1.0 / n) if weights is None else weights[rows]
             scaled = entries * shares[:, None]
             square = (scaled * entries).sum(axis=0)
+            spread = np.where(shares > 0.0, spread, 1.0)
             # nobody knows what the logarithm of a matrix of such a condition is wrong by
-            certain = bool((spread[shares > 0.0] * known < 1.0).all())
+            certain = bool((spread * known < 1.0).all())
             # what is above the diagonal counts twice
             size = float(square[:k].sum() + 2.0 * square[k:].sum())
             return pairwise_sum(scaled), size, float(spread @ shares), certain
@@ -145,9 +144,9 @@ class Dense:
         gradient[places] = gradient[places[::-1]] = pairwise_sum(np.array(totals))
         alike = None if sample is not None else weights
         at = Pass(point, logs, vectors, gradient, 0.5 * square, allowance, alike, all(certain))
-        if not at.size <= _PROGRESS * self._size:
+        if not at.size <= _PROGRESS * self.size:
             self.sample = None
-        self._size = at.size
+        self.size = at.size
         return at
 
     def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,23 +40,22 @@ def certified_mean(
     ``floor``, ``weights`` ``(n,)`` positive and at most ``2^40``. Raises ``ConvergenceError``
     where nothing can be proved.
     """
-    start = np.average(_symmetric.vecd(_symmetric.compose(logs, vectors)), axis=0, weights=weights)
-    at, _ = descend(_Clipped(logs, vectors, radius, weights), clip_norm(start, radius), tol)
+    shares = None if weights is None else weights / sum(weights.tolist())
+    start = np.average(_symmetric.vecd(_symmetric.compose(logs, vectors)), axis=0, weights=shares)
+    records = _Clipped(logs, vectors, radius, weights, shares)
+    at, _ = descend(records, clip_norm(start, radius), tol)
     return at.point
 
 
+@dataclass(frozen=True, eq=False)
 class _Clipped:
     """Records ``vectors diag(e^logs) vectors^T``."""
 
-    def __init__(
-        self,
-        logs: FloatArray,
-        vectors: FloatArray,
-        radius: float,
-        whole: NDArray[np.int64] | None = None,
-    ) -> None:
-        self.logs, self.vectors, self.radius, self.whole = logs, vectors, radius, whole
-        self.weights = None if whole is None else whole / sum(whole.tolist())
+    logs: FloatArray
+    vectors: FloatArray
+    radius: float
+    whole: NDArray[np.int64] | None
+    weights: FloatArray | None  # those over their sum
 
     def evaluate(self, point: FloatArray) -> Pass:
         n, k = self.logs.shape
@@ -68,8 +68,7 @@ class _Clipped:
             return certified.added(*seen, None if self.whole is None else self.whole[rows])
 
         partial = functools.reduce(operator.add, _symmetric.map_chunks(part, n, k))
-        squares = np.einsum("ij,ij->i", logs, logs)
-        square = float(np.average(squares, weights=self.weights))
+        square = float(np.average((logs * logs).sum(axis=-1), weights=self.weights))
         gradient = certified.gradient(partial, k)
         allowance = certified.bound(moved, partial, k) - float(np.linalg.norm(gradient))
         return Pass(point, logs, vectors, gradient, 0.5 * square, allowance, self.weights)
