@@ -13,7 +13,7 @@ from riemdp.noise.exact import FlatDraw
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP, product_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from riemdp.privacy import Budget
     from riemdp.release._offer import Offer
@@ -70,6 +70,22 @@ def check_choice(rate: float, limit: Budget) -> None:
     """
     if not within_budget({Choice(Fraction(rate)): 1}, *_KNOWN[type(limit)](limit)):
         raise _too_little_noise(f"a choice of range {rate:.6g}", limit)
+
+
+def check_draws(draws: Mapping[Any, int], limit: Budget, what: str) -> None:
+    """Raise ``BudgetExceededError`` if draws, each asked for after those before, cost too much.
+
+    Parameters
+    ----------
+    draws : mapping of noise of the kernel to int
+        What is drawn, and how often.
+    limit : PureDP, GDP or ZCDP
+        What all together have to be within, exactly.
+    what : str
+        For the error.
+    """
+    if not within_budget(draws, *_KNOWN[type(limit)](limit)):
+        raise _too_little_noise(what, limit)
 
 
 def _is_within(chosen: Offer, limit: Budget) -> bool:
