@@ -8,7 +8,7 @@ import numpy as np
 
 from riemdp._discreet import discreetly
 from riemdp._part import is_own_throughout
-from riemdp.kernel import in_tiles, rows_for
+from riemdp.kernel import in_tiles, places_are_alike, rows_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +78,8 @@ def made_of(
     """Return what a function makes of each row of points, and for which it raises."""
     rows = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
     fill = [ball.center] * len(arrays)
+    if not places_are_alike(compute, fill, rows):
+        rows = 1
     return discreetly(_WHO, lambda: in_tiles(compute, arrays, fill, rows))
 
 

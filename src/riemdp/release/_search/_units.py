@@ -1,0 +1,85 @@
+"""Answers of the adaptive search: exact sums and counts over private units, and exact noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.kernel import UNIT, Vector, added, sum_of
+from riemdp.noise import resolve_generator
+from riemdp.noise.exact import FlatDraw, default_grid, exact_choice
+from riemdp.release._search._adaptive import Add, Choose, Query
+from riemdp.release._search._numbers import Weights, place_weights, radius_weights
+from riemdp.release._search._records import Records, below, beyond, made_of
+from riemdp.statistics._records import in_units
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.noise.exact import Rounded
+
+#: Steps of the guard's numbers, of which each is at most 1.
+_STEPS = 2**20
+
+
+class Units:
+    r"""Private units, one point each: records, or a function of all records of one person.
+
+    The public ball is that of the space that is searched; the points, shape (n, \*point_shape), are
+    valid, inside or outside. ``counted`` says that their number is private: under it a unit is
+    added or removed, else replaced. The axis is that of :func:`search`.
+    """
+
+    def __init__(
+        self, ball: Ball, points: FloatArray, *, counted: bool, axis: FloatArray | None = None
+    ) -> None:
+        self._records, self._counted = Records(ball, points), counted
+        self._axis = np.zeros(ball.manifold.dim) if axis is None else axis
+
+    def answer(self, query: Query, source: np.random.Generator | None = None) -> int | Rounded:
+        """Draw the answer to a query: a place, or noisy coordinates."""
+        if isinstance(query, Choose):
+            weights = self.weights(query, self.matching(source) if query.name == "pairs" else None)
+            return exact_choice(weights.losses, weights.octaves, weights.units, generator=source)
+        draw = FlatDraw(query.kind, query.dim, query.sigma)
+        return draw.draw(self.total(query), default_grid(query.sigma), generator=source)
+
+    def matching(self, source: np.random.Generator | None = None) -> NDArray[np.int64]:
+        """Draw an order whose halves are a uniform maximum matching; it is never released.
+
+        Under an order that is public, or that depends on the units, one unit that is added would
+        change all pairs.
+        """
+        return resolve_generator(source).permutation(len(self._records))
+
+    def weights(self, query: Choose, order: NDArray[np.int64] | None = None) -> Weights:
+        """Weights of the candidates; of pairs given their order."""
+        records, candidates = self._records, query.candidates
+        if query.name == "axis":
+            # A stretch as wide as the steps on either side: one holds the median.
+            values, step = records.places(self._axis), candidates[1] - candidates[0]
+            sides = below(values, candidates - step), beyond(values, candidates + step)
+            # One side's surplus moves by 2 if a unit is replaced, by 1 if one is added.
+            rate = query.rate * (2 if self._counted else 1)
+            return place_weights(*sides, len(records), rate)
+        values = records.distances(query.center) if order is None else records.pairs(order)
+        return radius_weights(beyond(values, candidates), query.rate, query.penalty)
+
+    def total(self, query: Add) -> tuple[Fraction, ...]:
+        """Return the exact sum of a query, of numbers that are a function of one unit each."""
+        records, ball = self._records, query.ball
+        if query.name == "count":
+            return (Fraction(len(records)),)
+        if query.name == "guard":
+            over = (records.distances(ball.center) - ball.radius) / (query.far - ball.radius)
+            whole = np.ceil(np.clip(over, 0.0, 1.0) * _STEPS).astype(np.int64)
+            return (Fraction(sum_of(whole), _STEPS),)
+        found: Any
+        found, lost = made_of(ball, ball.coordinates, records.points)
+        shape = Vector(ball.manifold.dim)
+        rows = shape.rows(in_units(found, ball.reach))
+        rows[lost] = 0
+        return tuple(Fraction(x, UNIT) for x in added(rows, shape.longest).total)
