@@ -132,7 +132,7 @@ def public(n):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("rate", [0.3, 2.0])
-@pytest.mark.fast(5)
+@pytest.mark.fast("0.3-3", "0.3-4", "2.0-5")
 def test_a_hidden_matching_costs_the_price_of_its_rate(n, rate):
     """In all three definitions, of all laws with one unit more; in either order."""
     budget = Choice(Fraction(rate))
@@ -179,7 +179,7 @@ def test_one_unit_moves_sums_by_no_more_than_is_stated(public_ball):
     far = 1.000001 * (
         public_ball.reach + float(public_ball.manifold.dist(public_ball.center, center))
     )
-    points = public_ball.point(rng.normal(size=(300, dim)) * 10.0 ** rng.uniform(-2, 2, (300, 1)))
+    points = public_ball.point(rng.normal(size=(90, dim)) * 10.0 ** rng.uniform(-2, 2, (90, 1)))
     alone = {"centre": [], "guard": []}
     for name, own in alone.items():
         query = add(name, ball, far)
@@ -191,9 +191,9 @@ def test_one_unit_moves_sums_by_no_more_than_is_stated(public_ball):
     assert max(sum(x * x for x in row) for row in alone["centre"]) > 0.999
     apart = itertools.combinations(alone["centre"], 2)
     moves = [sum((x - y) ** 2 for x, y in zip(*two, strict=True)) for two in apart]
-    assert 3.9 < max(moves) <= 4
+    assert 3.5 < max(moves) <= 4
     assert min(alone["guard"]) == (0,)
-    assert Units(public_ball, points, counted=True).total(add("count", ball)) == (300,)
+    assert Units(public_ball, points, counted=True).total(add("count", ball)) == (90,)
     empty = Units(public_ball, points[:0], counted=True)
     assert empty.total(add("count", ball)) == (0,)
     assert empty.total(add("centre", ball)) == dim * (0,)
@@ -357,6 +357,7 @@ BUDGET = PureDP(60.0)
 
 @pytest.mark.parametrize("n", [5, 6])
 @pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.fast("False-6", "True-5")
 def test_no_path_says_more_than_its_queries_cost(counted, n):
     first, second = neighbours_of(counted, n)
     for both in ((first, second), (second, first)):

@@ -116,7 +116,8 @@ class Outcome:
     ball: Ball
     budget: Budget
     left: Fraction
-    n: int
+    n: int  # units, or a released number that is likely to be less
+    least: float
     spent: Counter[Any] = field(default_factory=Counter, repr=False)
     outside: tuple[float, float] | None = None
     far: float = math.inf
@@ -133,14 +134,14 @@ class Outcome:
 
     @property
     def bias_at_most(self) -> float:
-        """Bound of how far clipping to the ball moves a mean; fails with probability 0.03 at most.
+        """Bound of how far clipping to the ball moves a mean, on flat spaces and Hadamard manifolds.
 
-        On flat spaces and Hadamard manifolds.
+        It fails with probability 0.03 at most, 0.06 if the number of units is private.
         """
         if self.outside is None:
             return 0.0
         total, deviation = self.outside
-        return max(total + 2.0 * deviation, 0.0) * (self.far - self.ball.radius) / self.n
+        return max(total + 2.0 * deviation, 0.0) * (self.far - self.ball.radius) / self.least
 
 
 T = TypeVar("T")
@@ -285,7 +286,7 @@ class _Search:
     def __init__(self, ball: Ball, budget: Budget, n: int | None, axis: FloatArray | None) -> None:
         self.public, self.ball, self.axis = ball, ball, axis
         self.numbers = Numbers(budget, n, ball.manifold.dim)
-        self.size = float(n or 0)  # what sums are divided by
+        self.size = self.least = float(n or 0)  # what sums are divided by, and the bias
         self.left, self.spread = Fraction(1), ball.reach
         self.spent: Counter[Any] = Counter()
         self.first: tuple[Fraction, FloatArray] | None = None
@@ -333,6 +334,7 @@ class _Search:
         numbers = self.numbers
         query = self.sum("count", Fraction(2 if numbers.pure else 1, 100), 1)
         self.size = max(float((yield self.asked(query))[0]), 1.0)
+        self.least = max(self.size - 2.0 * query.deviation, 1.0)
         numbers.n = max(0, math.floor(self.size - query.deviation))
         numbers.unsure = query.deviation / max(numbers.n, 1)
 
@@ -429,7 +431,9 @@ class _Search:
     def ended(self, reason: Reason, ball: Ball, **more: Any) -> Outcome:
         first = self.first if ball is self.public else None
         budget, n = self.numbers.budget, self.numbers.n
-        return Outcome(reason, ball, budget, self.left, n, self.spent, first=first, **more)
+        return Outcome(
+            reason, ball, budget, self.left, n, self.least, self.spent, first=first, **more
+        )
 
     def around(self, center: FloatArray, radius: float) -> Ball | None:
         try:
