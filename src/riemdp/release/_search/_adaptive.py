@@ -31,12 +31,14 @@ Reason = Literal["small n", "wide", "found", "back"]
 
 #: Shares of the budget that a choice may take; rate times n that is enough, and too little.
 _CHOICES = tuple(Fraction(x, 1000) for x in (10, 15, 20, 30, 40, 60, 80, 100, 120))
-_ENOUGH, _TOO_LITTLE, _LEAST_N = 40.0, 20.0, 4
+_ENOUGH, _TOO_LITTLE, _LEAST_N, _MOST = 40.0, 20.0, 4, 2.0**63
 #: Shares that a centre may take; what the release has at least.
 _CENTRES = tuple(Fraction(x, 100) for x in (1, 2, 4, 7, 10, 15, 20, 25, 30, 40, 50))
 _LEAST_LEFT = Fraction(3, 10)
-#: Increasing sequences of at most three of them.
-_PLANS = [each for m in (1, 2, 3) for each in itertools.combinations(_CENTRES, m)]
+#: Increasing sequences of at most three of them, with their sums.
+_PLANS = [
+    (each, sum(each, Fraction())) for m in (1, 2, 3) for each in itertools.combinations(_CENTRES, m)
+]
 #: Shares are of numbers that are this much smaller, so that rounded costs are within them.
 _LESS = Fraction(2**48 - 1, 2**48)
 #: Room for rounding in a distance that holds every unit.
@@ -134,9 +136,10 @@ class Outcome:
 
     @property
     def bias_at_most(self) -> float:
-        """Bound of how far clipping to the ball moves a mean, on flat spaces and Hadamard manifolds.
+        """Bound of how far clipping to the ball moves a mean.
 
-        It fails with probability 0.03 at most, 0.06 if the number of units is private.
+        On flat spaces and Hadamard manifolds it fails with probability 0.03 at most, with 0.06 if
+        the number of units is private.
         """
         if self.outside is None:
             return 0.0
@@ -256,8 +259,8 @@ class Numbers:
         """
         growth = {share: math.hypot(self.noise(share), self.unsure) for share in _CENTRES}
         best: tuple[float, tuple[Fraction, ...], tuple[float, ...]] = math.inf, (), ()
-        for shares in _PLANS:
-            end = left - taken - sum(shares)
+        for shares, total in _PLANS:
+            end = left - taken - total
             if end < _LEAST_LEFT:
                 continue
             lengths, length = [], radius
@@ -294,6 +297,8 @@ class _Search:
     def walk(self) -> Generator[Query, Any, Outcome]:
         numbers = self.numbers
         if numbers.adds:
+            if numbers.rate(_CHOICES[-1]) * _MOST < _TOO_LITTLE:  # of no number of units
+                return self.ended("small n", self.public)
             yield from self.count()
         share = numbers.choice_share()
         if share is None:
