@@ -95,37 +95,26 @@ def ref(name: str) -> dict[str, str]:
 
 def _general() -> dict[str, Any]:
     """Definitions that parts and documents share."""
-    choice = closed(
-        {
-            "query": {"enum": ["pairs", "axis", "radius"]},
-            "rate": NUMBER,
-            "guarantee": ref("definition"),
-            "top": NUMBER,
-            "ratio": UNKNOWN,
-            "count": COUNT,
-            "penalty": NUMBER,
-            "value": NUMBER,
-        }
-    )
-    centre = closed(
-        {
-            "query": {"const": "centre"},
-            "ball": ref("ball"),
-            "mechanism": closed({"type": TEXT, "sigma": NUMBER}),
-            "sensitivity": NUMBER,
-            "guarantee": ref("definition"),
-            "grid": INTEGER,
-            "rounded": INTEGERS,
-            "value": ref("numbers"),
-        }
-    )
+    share = {"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2}
+    chosen = {"share": share, "rate": NUMBER, "top": NUMBER, "count": COUNT, "place": INTEGER}
+    summed = {"share": share, "sigma": NUMBER, "grid": INTEGER, "rounded": INTEGERS}
+    about = {"center": ref("numbers"), "radius": NUMBER}
+    steps = [
+        closed({"query": {"const": "pairs"}, **chosen, "penalty": NUMBER}),
+        closed({"query": {"const": "axis"}, **chosen}),
+        closed(
+            {"query": {"const": "radius"}, **chosen, "penalty": NUMBER, "center": ref("numbers")}
+        ),
+        closed({"query": {"const": "count"}, **summed}),
+        closed({"query": {"const": "centre"}, **summed, **about}),
+        closed({"query": {"const": "guard"}, **summed, **about, "far": NUMBER}),
+    ]
     search = closed(
         {
             "public_ball": ref("ball"),
             "budget": ref("definition"),
-            "rounds": {"type": "integer", "minimum": 0},
             "axis": FLAG,
-            "steps": {"type": "array", "minItems": 1, "items": {"anyOf": [choice, centre]}},
+            "steps": {"type": "array", "minItems": 1, "items": {"anyOf": steps}},
             "release": {"anyOf": [ref("definition"), {"type": "null"}]},
         }
     )

@@ -314,6 +314,9 @@ def _searches() -> Iterator[Case]:
             yield Case(f"adapt/{space}/{name}", draw)
         strong = _mean(space, "many", budget=riemdp.PureDP(4.0), adapt=True)
         yield Case(f"adapt/{space}/pure", strong)
+        either = riemdp.GDP(2.0)
+        draw = _mean(space, "many", budget=either, adapt=True, adjacency="add-remove")
+        yield Case(f"adapt/{space}/add-remove", draw)
         for name, release in (
             ("median", riemdp.private_median),
             ("moments", riemdp.private_moments),

@@ -119,9 +119,16 @@ NO_WEIGHTS = Combination(
 )
 SEARCH = Combination(
     "a search: `adapt=True`, `private_ball`",
-    "people, `add-remove`, `ReplacePoint()`, `Groups(m)`; `release.group(g)`",
-    "what a search for a ball costs is known for data sets that differ in one record",
-    "release on the public ball, or under replace-one without users",
+    "`contribution` over 1, `ReplacePoint()`, `Groups(m)`; `release.group(g)`",
+    "what a search for a ball costs is known for records, and for people who count alike",
+    "release on the public ball, or under another relation",
+)
+FOUND_ELSEWHERE = Combination(
+    "a ball that was found",
+    "a release under another adjacency",
+    "the ball was found with a budget of another adjacency",
+    "search under the adjacency of the release: adapt=True, or private_ball(points, ball, "
+    "budget.under(...))",
 )
 NEEDS_ALL = Combination(
     "a search; `private_means`; a Fréchet mean where no number of passes is known",

@@ -260,7 +260,7 @@ def test_conformal_noise_has_an_anchor_too(ledger):
 def test_people_beside_a_search_or_weights_are_refused_before_the_charge(rows):
     whose, weights = np.arange(60) // 3, np.full(60, 0.5)
     account = Accountant(BUDGET)
-    with pytest.raises(UnsupportedNeighboursError, match="differ in one record"):
+    with pytest.raises(InvalidParameterError, match="the guarantee is about records"):
         private_mean(
             rows,
             PLANE,
@@ -481,7 +481,7 @@ def test_what_shapes_and_names_rule_out_costs_nothing_anywhere(account, rows):
         "search": (lambda: private_ball(rows[:, :1], PLANE, BUDGET, accountant=account), "shape"),
         "people in a search": (
             lambda: private_ball(Records(rows, users=range(60)), PLANE, BUDGET, accountant=account),
-            "without users",
+            "add-remove-user",
         ),
         "names in a search": (
             lambda: private_ball(Records(rows, labels=range(60)), PLANE, BUDGET),

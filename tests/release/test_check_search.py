@@ -12,7 +12,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp.kernel import Choice
 from riemdp.release._check_search import check_search
 from riemdp.release._search._receipt import searched
-from riemdp.release._search._schedule import working_ball
+from riemdp.release._search._steps import working_ball
 from riemdp.release._search._units import Units
 
 SPD = SPDLogEuclidean(2)
@@ -146,3 +146,11 @@ def test_other_public_numbers_do_not_fit():
     ):
         with pytest.raises(InvalidParameterError):
             check_search(steps, *known)
+
+
+@pytest.mark.parametrize("n", [500, 1000, 2000, 4000])
+def test_rounding_decides_no_share(n):
+    """Where a rate times n is 40 to the last digit but one."""
+    _, steps, known = run(BALLS[0][0], PureDP(1.0), 1, n=n)
+    check_search(steps, *known)
+    assert Fraction(*steps[0]["share"]) == Fraction(40, n)

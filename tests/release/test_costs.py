@@ -29,10 +29,10 @@ from riemdp import (
 )
 from riemdp.mechanisms import Choice
 from riemdp.noise.exact import ExactDraw, FlatDraw
-from riemdp.release import Release, _check_document, _costs, _offer, _private_ball, _run
+from riemdp.release import Release, _check_document, _costs, _offer, _run
 from riemdp.release._costs import check_costs
 from riemdp.release._offer import Offer, with_draw
-from riemdp.release._search import _answers, _schedule
+from riemdp.release._search import _adaptive, _units
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
 POINTS = BALL.point(np.random.default_rng(0).normal(0.0, 0.2, (60, 2)))
@@ -217,31 +217,25 @@ def test_every_way_in_is_checked(monkeypatch, nothing_is_drawn, entry, mechanism
 
 
 @pytest.mark.parametrize("budget", [GDP(1.0), PureDP(2.0), ZCDP(0.5)])
-def test_choices_of_a_search_are_checked(monkeypatch, budget):
-    points = np.random.default_rng(0).normal(0.0, 0.01, (600, 2))
-    assert riemdp.private_ball(points, PLANE, budget).steps
-    honest = _schedule.bounded_range
-    monkeypatch.setattr(
-        _schedule, "bounded_range", lambda kind, rate, **more: honest(kind, 0.99 * rate, **more)
-    )
-    with monkeypatch.context() as blind:
-        blind.setattr(_answers, "check_choice", lambda *_: None)
-        assert riemdp.private_ball(points, PLANE, budget).steps
-    monkeypatch.setattr(_answers, "exact_choice", lambda *_, **__: pytest.fail("it was drawn"))
-    with pytest.raises(BudgetExceededError, match="a choice of range"):
-        riemdp.private_ball(points, PLANE, budget)
-
-
-@pytest.mark.usefixtures("nothing_is_drawn")
-@pytest.mark.parametrize("budget", [GDP(1.0), PureDP(2.0)])
-def test_centres_of_a_search_are_checked(monkeypatch, budget):
-    short(monkeypatch)
+@pytest.mark.parametrize(("name", "factor"), [("rate", 1.01), ("sigma", 0.99)])
+def test_queries_of_a_search_are_checked(monkeypatch, budget, name, factor):
     points = np.random.default_rng(0).normal(0.4, 0.01, (2000, 2))
-    account = Accountant(budget)
-    fails(lambda: riemdp.private_ball(points, PLANE, budget, accountant=account))
-    assert account.remaining == budget
-    monkeypatch.setattr(_private_ball, "check_costs", lambda *_: None)  # but not before its draw
-    fails(lambda: riemdp.private_ball(points, PLANE, budget))
+    honest, drawn = getattr(_adaptive.Numbers, name), []
+    answer = _units.Units.answer
+    monkeypatch.setattr(_adaptive.Numbers, name, lambda *given: factor * honest(*given))
+    with monkeypatch.context() as blind:
+        blind.setattr(_adaptive, "check_draws", lambda *_: None)
+        assert riemdp.private_ball(points, PLANE, budget).steps
+
+    def answered(units, query, source):
+        drawn.append(query.name)
+        return answer(units, query, source)
+
+    monkeypatch.setattr(_units.Units, "answer", answered)
+    with pytest.raises(BudgetExceededError, match="the search so far and"):
+        riemdp.private_ball(points, PLANE, budget)
+    assert drawn == ([] if name == "rate" else drawn)
+    assert "centre" not in drawn
 
 
 def test_the_message_has_public_numbers_alone(monkeypatch):

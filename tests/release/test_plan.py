@@ -305,8 +305,10 @@ def test_noise_does_not_depend_on_a_number_that_is_private():
     assert "supposed" not in str(plan(Sphere(2), 0.5, 100, GDP(0.5)))
     with pytest.raises(riemdp.InvalidParameterError, match="n, the number"):
         plan(Sphere(2), 0.5, 0, GDP(0.5), adjacency="add-remove")
+    found = plan(Sphere(2), 0.5, 4000, GDP(0.5), adjacency="add-remove", adapt=True).adapt
+    assert found.if_wide > plan(Sphere(2), 0.5, 4000, GDP(0.5), adapt=True).adapt.if_wide
     with pytest.raises(riemdp.UnsupportedError, match="search"):
-        plan(Sphere(2), 0.5, 100, GDP(0.5), adjacency="add-remove", adapt=True)
+        plan(Sphere(2), 0.5, 100, GDP(0.5), neighbours=Groups(2), adapt=True)
 
 
 def test_people_are_planned_for_by_their_number():

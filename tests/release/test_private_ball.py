@@ -34,8 +34,7 @@ from riemdp import (
 )
 from riemdp.manifolds import Product
 from riemdp.privacy import within_total
-from riemdp.release._search import _answers
-from riemdp.release._search._steps import CentreStep
+from riemdp.release._search._records import Records
 from riemdp.statistics import FrechetMean, Groups
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
@@ -79,8 +78,8 @@ def test_wide_data_cost_one_choice():
     points = PLANE.project(rng.normal(0.0, 0.6, (5000, 2)))
     found = private_ball(points, PLANE, PureDP(1.0), generator=rng)
     assert (found.reason, found.ball) == ("wide", PLANE)
-    assert [label for label, _ in found.spent] == ["spread"]
-    assert found.left.epsilon == pytest.approx(0.98)
+    assert [step["query"] for step in found.steps] == ["pairs"]
+    assert found.left.epsilon == pytest.approx(0.99)
 
 
 @pytest.mark.parametrize("budget", [PureDP(1.0), GDP(0.5), ZCDP(0.1), ApproxDP(1.0, 1e-6)], ids=str)
@@ -92,7 +91,7 @@ def test_with_too_few_records_it_is_the_public_release_bit_by_bit(budget, dim):
     source = seeded(5)
     found = private_ball(points, ball, budget, generator=source)
     assert source.bit_generator.state == seeded(5).bit_generator.state
-    assert (found.reason, found.left, found.spent) == ("small n", budget, ())
+    assert (found.reason, found.left, found.spent) == ("small n", budget, None)
     on_found = private_mean(points, found, generator=source)
     adapted = private_mean(points, ball, budget, adapt=True, generator=seeded(5))
     assert plain.to_json() == on_found.to_json() == adapted.to_json()
@@ -108,8 +107,8 @@ def test_on_every_space(manifold):
     found = private_ball(ball.point(steps), ball, GDP(2.0), generator=seeded(1))
     assert found.ball.manifold == manifold
     assert found.ball.radius < 0.5 * ball.radius
-    assert within_total(GDP(2.0), [*(g for _, g in found.spent), found.left])
-    assert all(step.radius <= ball.radius for step in found.steps if isinstance(step, CentreStep))
+    assert within_total(GDP(2.0), [found.spent, found.left])
+    assert all(step.get("radius", 0.0) <= ball.radius for step in found.steps)
 
 
 def test_a_whole_space_is_narrowed_as_any_ball():
@@ -128,8 +127,7 @@ def test_a_found_ball_can_be_spent_once():
     assert first.budget == GDP(0.2)
     assert verify(first).passed
     assert verify(second).passed
-    spent = [guarantee for _, guarantee in found.spent]
-    assert within_total(GDP(1.0), [*spent, first.budget, second.budget])
+    assert within_total(GDP(1.0), [found.spent, first.budget, second.budget])
     assert first.private
     for budget in (None, GDP(0.01)):
         with pytest.raises(BudgetExceededError):
@@ -151,14 +149,12 @@ def test_what_fails_after_the_charge_is_paid_for(monkeypatch):
     assert found.left is account.remaining is None
 
 
-def test_every_step_has_its_entry_and_nothing_is_given_back():
+def test_a_search_has_one_entry_and_nothing_is_given_back():
     account = Accountant(PureDP(2.0))
     found = private_ball(cluster(2000), PLANE, PureDP(1.0), generator=seeded(), accountant=account)
     assert account.remaining == PureDP(1.0)
     labels = [entry.label for entry in account.ledger]
-    assert labels[0] == "private_ball, spread"
-    assert labels[-1] == "private_ball, left"
-    assert labels[:-1] == [f"private_ball, {label}" for label, _ in found.spent]
+    assert labels == ["private_ball, search", "private_ball, left"]
     release = private_mean(cluster(2000), found, accountant=account)
     assert account.remaining == PureDP(1.0)
     assert account.ledger[-1] == (f"private_mean, {release.mechanism.name}", release.budget)
@@ -169,7 +165,7 @@ def test_every_step_has_its_entry_and_nothing_is_given_back():
         cluster(2000), PLANE, PureDP(0.5), adapt=True, accountant=account, generator=source
     )
     assert account.remaining == PureDP(0.5)
-    assert len(account.ledger) >= 4
+    assert len(account.ledger) == 2
     with pytest.raises(BudgetExceededError):
         private_ball(cluster(2000), PLANE, PureDP(0.6), accountant=account)
 
@@ -218,12 +214,6 @@ def test_bad_input_is_refused():
     points, budget = cluster(600), GDP(1.0)
     for error, match, attempt in [
         (InvalidParameterError, "budget", lambda: private_ball(points, PLANE, 1.0)),
-        (InvalidParameterError, "rounds", lambda: private_ball(points, PLANE, budget, rounds=4)),
-        (
-            InvalidParameterError,
-            "rounds",
-            lambda: private_ball(points, PLANE, budget, rounds=True),
-        ),
         (InvalidParameterError, "axis", lambda: private_ball(points, PLANE, budget, axis="x")),
         (
             InvalidParameterError,
@@ -329,9 +319,13 @@ def _lower_bound(first, second):
     return -norm.ppf(false) - norm.ppf(beta_law.ppf(0.995, missed + 1, rest - missed))
 
 
-def _ratio(ball, sets, grid, rounded, sigma):
-    """Log likelihood ratio of a Gaussian answer about the centre of a ball, on the second set."""
-    first, second = (np.mean(ball.coordinates(points), axis=0) for points in sets)
+def _ratio(ball, sets, grid, rounded, sigma, *, total=False):
+    """Log likelihood ratio of a Gaussian answer about the centre of a ball, on the second set.
+
+    Of a mean, or of a total in units of the radius.
+    """
+    unit = len(sets[0]) / ball.radius if total else 1.0
+    first, second = (np.mean(ball.coordinates(points), axis=0) * unit for points in sets)
     noisy = np.array(rounded) * 2.0**-grid
     return ((noisy - first) @ (noisy - first) - (noisy - second) @ (noisy - second)) / sigma**2
 
@@ -343,9 +337,10 @@ def _scores(sets, which, budgets):
         ball = private_ball(sets[which], PLANE, GDP(3.0), generator=rng)
         score = 0.0
         for step in ball.steps:
-            if isinstance(step, CentreStep):
-                about = Ball(PLANE.manifold, step.center, step.radius)
-                score += _ratio(about, sets, step.grid, step.rounded, step.sigma)
+            if step["query"] == "centre":
+                about = Ball(PLANE.manifold, step["center"], step["radius"])
+                answer = step["grid"], step["rounded"], step["sigma"]
+                score += _ratio(about, sets, *answer, total=True)
         for budget in budgets:
             release = private_mean(
                 sets[which],
@@ -383,9 +378,10 @@ def test_with_pairs_that_share_a_record_the_path_fails_the_audit(monkeypatch):
     def wide(data, seed):
         rng = np.random.default_rng(seed)
         found = [private_ball(data, PLANE, budget, generator=rng) for _ in range(400)]
-        return np.mean([ball.steps[0].value > 0.9 for ball in found])
+        first = [ball.steps[0] for ball in found]
+        return np.mean([step["top"] * 2.0 ** (-step["place"] / 4) > 0.9 for step in first])
 
-    rate = private_ball(points, PLANE, budget).steps[0].rate
+    rate = private_ball(points, PLANE, budget).steps[0]["rate"]
 
     def refuted():
         low, high = wide(points, 0), wide(moved, 1)
@@ -398,5 +394,5 @@ def test_with_pairs_that_share_a_record_the_path_fails_the_audit(monkeypatch):
     def overlapping(self, order):
         return np.linalg.norm(self.points[1:] - self.points[0], axis=1)
 
-    monkeypatch.setattr(_answers.Records, "pairs", overlapping)
+    monkeypatch.setattr(Records, "pairs", overlapping)
     assert refuted()

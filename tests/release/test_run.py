@@ -23,8 +23,8 @@ from riemdp import (
 )
 from riemdp.noise import SecureGenerator, _generator
 from riemdp.noise.exact import ExactDraw, Rounded
-from riemdp.privacy import Reservation
 from riemdp.release import _run
+from riemdp.release._search._units import Units
 from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, Summary, TangentMean
 
 SPHERE = Sphere(2)
@@ -417,14 +417,14 @@ def test_every_answer_is_drawn_with_a_key_made_after_its_data_were_read(
     assert release.private
 
 
-def test_every_step_of_a_search_is_drawn_with_keys_of_its_own(events, monkeypatch):
-    spend = Reservation.spend
+def test_every_query_of_a_search_is_drawn_with_keys_of_its_own(events, monkeypatch):
+    answer = Units.answer
 
-    def entered(self, guarantee, label):
+    def answered(self, query, source):
         events.append("step")
-        return spend(self, guarantee, label)
+        return answer(self, query, source)
 
-    monkeypatch.setattr(Reservation, "spend", entered)
+    monkeypatch.setattr(Units, "answer", answered)
     wide = Ball(Euclidean(2), [0.0, 0.0], 100.0)
     points = np.random.default_rng(0).normal(20.0, 1.0, (2000, 2))
     made = len(_generator._OWN)

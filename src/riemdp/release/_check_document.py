@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -33,8 +33,10 @@ import numpy as np
 from riemdp import _document, manifolds, privacy
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp.kernel import Choice, noise, within_budget
 from riemdp.manifolds import Ball, Euclidean, Manifold, ball_proofs, clip_norm
-from riemdp.privacy import Budget
+from riemdp.privacy import GDP, ZCDP, Budget, PureDP
+from riemdp.release._check_search import check_search
 
 #: Keys that no check depends on: an edit of them passes.
 STATED = {
@@ -63,8 +65,10 @@ FOLLOWED = {
     "weighs": "where a row moves as far as it is long, and the number is one or more",
     "tol": "from 1e-9 of the sensitivity on: that the mean was certified to it is not checked",
     "share": "of a variance about a public centre, which has no first round",
+    "search.axis": "where the search ends before it looks along an axis",
+    "search.steps.place, search.steps.rounded": "answers of a search, where others lead to the "
+    "same queries and the same ball",
     "neighbours.records": "of groups that move an answer across its whole ball",
-    "search.rounds": "where no more centres were worth their price",
 }
 
 #: Relative difference of sensitivities, and of other numbers, between two processors.
@@ -110,6 +114,8 @@ _NEIGHBOURS: dict[str, set[str]] = {
     "add-remove": set(),
     "add-remove-user": {"contribution"},
 }
+#: Adjacencies that a search has.
+_SEARCHED = ("replace-one", "replace-user", "add-remove", "add-remove-user")
 #: Adjacencies that keep what is public of each place, and that which keeps labels too.
 _PLACES, _PUBLIC = ("replace-one", "replace-point", "groups"), ("replace-point",)
 #: Kind of noise, and whether its sensitivities are norms of coordinates about the centre.
@@ -1051,162 +1057,6 @@ def _coincide(value: _Value, stated: Any, digits: float) -> bool:
 
 # --- The search for a ball ------------------------------------------------------------------------
 
-#: Ratio of neighbouring radii to choose from, and powers of its inverse: the same everywhere.
-_RATIO = 1.189207115002721
-_POWERS = (1.0, 0.8408964152537145, 0.7071067811865476, 0.5946035575013605)
-#: Shares of the budget that a centre may take, and what is left for the release at least.
-_CENTRES = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
-_LEAST_LEFT = 0.3
-
-
-class _Choice(NamedTuple):
-    """A choice among candidates, of which ``top`` is the largest: docs/proofs/private-ball.md."""
-
-    query: str
-    rate: float
-    top: float
-    candidates: int
-    penalty: float
-    away: float = 0.0  # distance of the centre, which top is computed from
-
-    def under(self, top: float) -> list[float]:
-        if self.query == "axis":
-            half = self.candidates // 2
-            return [top * (j / half) for j in range(-half, half + 1)]
-        return [math.ldexp(top * _POWERS[j % 4], -(j // 4)) for j in range(self.candidates)]
-
-
-class _Centre(NamedTuple):
-    """A noisy mean in the tangent space at the centre of a ball."""
-
-    guarantee: Budget
-    ball: Ball
-
-
-_CENTRE_KEYS = {
-    "query", "ball", "mechanism", "sensitivity", "guarantee", "grid", "rounded", "value",
-}  # fmt: skip
-_Asking = Generator["_Choice | _Centre", Any, Any]
-
-
-class _Schedule:
-    """What a search asks next: a function of public numbers and of the answers before."""
-
-    def __init__(self, public: Ball, n: int, budget: Budget, rounds: int, axis: Any) -> None:
-        self.public, self.n, self.budget, self.rounds, self.axis = public, n, budget, rounds, axis
-        self.dim = public.manifold.dim
-        self.length, self.power = privacy.mean_noise(budget, self.dim)
-        self.ball, self.left, self.spread, self.share = public, 1.0, public.reach, 0.0
-
-    def rate(self, share: float) -> float:
-        return privacy.largest_range(privacy.share_of(self.budget, share))
-
-    def share_of_rate(self, rate: float) -> float:
-        price = privacy.bounded_range(type(self.budget), rate).price()[0]
-        return float(price) / max(float(self.budget.price()[0]), sys.float_info.min)
-
-    def noise(self, share: float) -> float:
-        """Return the expected noise of a mean, over the radius."""
-        return 2.0 / self.n * self.length / (share if self.power == 1.0 else math.sqrt(share))
-
-    def last_share(self) -> float:
-        return max(self.share, min(0.06, 1.2 * self.power / self.dim))
-
-    def plan(self, rounds: int) -> tuple[tuple[float, ...], float] | None:
-        """Return the shares of the best centres, and the noise after them; None if none is."""
-        best: tuple[tuple[float, ...], float] | None = None
-        least = 0.95 * self.noise(self.left) * self.ball.reach
-        growth = [self.noise(share) for share in _CENTRES]
-        for count in range(1, min(rounds, 3) + 1):
-            found: tuple[float, tuple[int, ...], float, float] | None = None
-            for which in itertools.combinations(range(len(_CENTRES)), count):
-                length = self.ball.reach
-                end = self.left - (count - 1) * self.share - self.last_share()
-                for place in which:
-                    length = min(length, float(np.hypot(self.spread, growth[place] * length)))
-                    end -= _CENTRES[place]
-                noise = length / max(end, _LEAST_LEFT) ** self.power
-                if end >= _LEAST_LEFT and (found is None or noise < found[0]):
-                    found = noise, which, length, end
-            if found is not None and (noise := self.noise(found[3]) * found[2]) < least:
-                least, best = noise, (tuple(_CENTRES[place] for place in found[1]), noise)
-        return best
-
-    def walk(self) -> _Asking:
-        if self.n < 4 or self.share_of_rate(20.0 / self.n) > 0.12:
-            return self.public
-        self.share = min(max(self.share_of_rate(40.0 / self.n), 0.02), 0.12)
-        choice = self.radius("pairs", self.share, 2.0 * self.public.reach, self.n // 2)
-        found = float((yield choice))
-        unseen = 0.3 if found <= choice.under(choice.top)[-1] else 1.0
-        self.spread = unseen * min(found * math.sqrt(0.5), self.public.reach)
-        if self.spread >= 0.7 * self.public.reach:
-            return self.public
-        planned = self.plan(self.rounds)
-        ideal = self.noise(self.left - self.share) * self.spread
-        now = self.noise(self.left) * self.ball.reach if planned is None else planned[1]
-        if now > (1.0 + 4.0 * self.share) * ideal:
-            yield from self.first_ball()
-        for done in range(self.rounds):
-            plan = self.plan(self.rounds - done)
-            if plan is None:
-                break
-            ball, shares = self.ball, plan[0]
-            center = np.asarray(
-                (yield _Centre(privacy.share_of(self.budget, shares[0]), self.ball))
-            )
-            self.left -= shares[0]
-            found = yield from self.smaller(
-                center, self.last_share() if len(shares) == 1 else self.share
-            )
-            if self.ball is not ball:
-                self.spread = min(self.spread, found)
-                continue
-            lost = 2.0 * ball.reach + self.distance(ball.center, center)
-            if math.isfinite(found) and found > lost:
-                return self.public
-            break
-        return self.ball
-
-    def first_ball(self) -> _Asking:
-        center, reach = self.public.center, self.public.reach
-        if self.axis is not None:
-            self.left -= self.share
-            rate = self.rate(self.share)
-            fine = 2.0 * math.ceil(2.0 * reach / self.spread) + 1.0
-            most = min(fine, math.exp(min(0.25 * rate * self.n - 2.0, 10.0)), 129)
-            count = max(3, 2 * math.floor(0.5 * (most - 1.0)) + 1)
-            place = yield _Choice("axis", rate, reach, count, 0.0)
-            center = self.public.project(self.public.point(float(place) * self.axis))
-        yield from self.smaller(center, self.share)
-
-    def smaller(self, center: Any, share: float) -> _Asking:
-        """Ask for a radius about a centre, and take the ball if it is smaller."""
-        away = self.distance(self.public.center, center)
-        top = (1.0 + 2.0**-20) * (self.public.reach + away)
-        choice = self.radius("radius", share, top, self.n)
-        found = float((yield choice._replace(away=away)))
-        if found < self.ball.reach:
-            try:
-                self.ball = Ball(self.public.manifold, center, found)
-            except RiemdpError:  # the space has no room for it
-                return math.inf
-        return found
-
-    def radius(self, query: str, share: float, top: float, items: int) -> _Choice:
-        self.left -= share
-        rate, planning = self.rate(share), query == "pairs"
-        sharp = 3.5 if planning else min(max(rate * self.n / 8.0, 2.5), 5.0)
-        penalty = max(min(self.n * self.noise(self.left), items / 8.0), sharp / rate)
-        depth = 0.0 if planning else math.log(top / self.ball.reach)
-        slope, whole = rate * penalty, rate * self.n
-        span = min((0.5 * whole - 2.0) / slope, math.log(64.0))
-        octaves = min(depth + span, (whole - 5.0) / slope) / math.log(2.0)
-        return _Choice(query, rate, top, max(2, 1 + math.floor(4 * octaves)), penalty)
-
-    def distance(self, first: Any, second: Any) -> float:
-        return float(self.public.manifold.dist(first, second))
-
 
 def _working(ball: Ball) -> Ball:
     """Return the ball that is searched: on flat spaces that of the chart."""
@@ -1214,6 +1064,22 @@ def _working(ball: Ball) -> Ball:
     if chart is None:
         return ball
     return Ball(Euclidean(chart.dim), chart.to_chart(ball.center), ball.radius)
+
+
+def _sizes(budget: Budget) -> tuple[Any, ...]:
+    """Return what the kernel calls a budget, and its number."""
+    names = {PureDP: ("pure", "epsilon"), GDP: ("gdp", "mu"), ZCDP: ("zcdp", "rho")}
+    _require(type(budget) in names, f"a search is not paid from {budget}")
+    name, size = names[type(budget)]
+    return name, getattr(budget, size)
+
+
+def _whole(budget: Budget) -> Any:
+    """Return noise that takes all of a budget."""
+    name, size = _sizes(budget)
+    if name == "pure":
+        return Choice(Fraction(size))
+    return noise("gaussian", 1, Fraction(size) ** 2 if name == "gdp" else 2 * Fraction(size), 1.0)
 
 
 def _same(stated: float, found: float, error: float = _ELSEWHERE, room: float = 0.0) -> bool:
@@ -1230,41 +1096,29 @@ def _same_budget(stated: Budget, found: Budget, error: float) -> bool:
 class SearchReceipt:
     """The receipt of a search, walked through again with the stated answers."""
 
-    def __init__(self, document: Any, space: Manifold, n: int, guarantee: Budget) -> None:
-        keys = {"public_ball", "budget", "rounds", "axis", "steps", "release"}
-        given = _document.fields(document, keys)
+    def __init__(self, document: Any, space: Manifold, n: int | None, guarantee: Budget) -> None:
+        given = _document.fields(document, {"public_ball", "budget", "axis", "steps", "release"})
         self.public = _ball(space, _document.fields(given["public_ball"], {"center", "radius"}))
         self.working, self.n = _working(self.public), n
-        self.budget, self.release = _budget(given["budget"]), _budget(given["release"])
-        self.rounds = _integer(given["rounds"], "rounds", 0)
+        self.budget = _budget(given["budget"]).under(guarantee.adjacency)
+        self.release = _budget(given["release"]).under(guarantee.adjacency)
         self.axis = space.scale_axis if _document.flag(given["axis"], "axis") else None
         _require(not given["axis"] or self.axis is not None, f"{space} has no axis")
         _require(isinstance(given["steps"], list) and given["steps"], "steps must be a list")
         self.steps: list[Any] = given["steps"]
-        self.guarantee, self.spent = guarantee, list[Budget]()
+        self.guarantee = guarantee
 
     def found(self) -> Ball:
         """Return the ball that the steps lead to, on the space itself."""
         shared = privacy.adds_up(self.guarantee, self.working.manifold.dim)
         same = _same_budget(self.budget, shared, _SAME)
         _require(same, f"its budget is {self.budget}, that of the release {shared}")
-        schedule = _Schedule(self.working, self.n, self.budget, self.rounds, self.axis)
-        walk, steps, answer = schedule.walk(), iter(self.steps), None
-        while True:
-            try:
-                question = walk.send(answer)
-            except StopIteration as end:
-                found: Ball = end.value
-                break
-            step = next(steps, None)
-            _require(step is not None, "the search goes on after its last step")
-            if isinstance(question, _Choice):
-                answer = self._choice(question, step)
-            else:
-                answer = self._centre(question, step)
-        _require(next(steps, None) is None, "the search ends before its last step")
-        parts = [*self.spent, self.release]
-        _require(privacy.within_total(self.budget, parts), "the steps take more than the budget")
+        led = check_search(self.steps, self.working, self.budget, self.n, self.axis)
+        rest = Counter([_whole(self.release)])
+        within = within_budget(led.draws + rest, *_sizes(self.budget))
+        within = within and privacy.within_total(self.budget, [self.release])  # xi of zCDP, too
+        _require(within, "the steps take more than the budget")
+        found = led.ball
         if found == self.working or self.public.manifold.chart is None:
             return self.public if found == self.working else found
         center = self.public.point(found.center - self.working.center)
@@ -1272,61 +1126,6 @@ class SearchReceipt:
             return Ball(self.public.manifold, center, found.radius)
         except RiemdpError:
             return self.public
-
-    def _choice(self, asked: _Choice, step: Any) -> float:
-        keys = {"query", "rate", "guarantee", "top", "ratio", "count", "penalty", "value"}
-        given = _document.fields(step, keys)
-        _require(given["query"] == asked.query, f"a question for {asked.query} is due")
-        ratio = None if asked.query == "axis" else _RATIO
-        _require(given["ratio"] == ratio, f"ratio must be {ratio}")
-        _require(_integer(given["count"], "count") == asked.candidates, "count is another")
-        for name in ("rate", "penalty"):
-            stated, found = _document.number(given[name], name), getattr(asked, name)
-            _require(_same(stated, found), f"{name} is stated {stated}, recomputed {found}")
-        room = self._rounding(asked.away) if asked.away else 0.0
-        top = float(_document.number(given["top"], "top"))
-        _require(_same(top, asked.top, room=room), f"top is {top}, recomputed {asked.top}")
-        guarantee = _budget(given["guarantee"])
-        own = privacy.bounded_range(type(self.budget), float(given["rate"]))
-        same = _same_budget(guarantee, own, _SAME)
-        _require(same, f"the guarantee is stated {guarantee}, recomputed {own}")
-        self.spent.append(guarantee)
-        value = float(_document.number(given["value"], "value"))
-        _require(value in asked.under(top), "the answer is none of the candidates")
-        return value
-
-    def _centre(self, asked: _Centre, step: Any) -> Any:
-        given = _document.fields(step, _CENTRE_KEYS)
-        _require(given["query"] == "centre", "a question for a centre is due")
-        ball = _document.fields(given["ball"], {"center", "radius"})
-        center = np.asarray(_document.numbers(ball["center"], "center"), dtype=np.float64)
-        radius = float(_entry("radius", ball["radius"]))
-        _require(_same(radius, asked.ball.radius), f"the radius is {asked.ball.radius}")
-        _require(self.same_point(self.working, center, asked.ball.center), "another centre is due")
-        guarantee = _budget(given["guarantee"])
-        same = _same_budget(guarantee, asked.guarantee, _ELSEWHERE)
-        _require(same, f"the guarantee is {guarantee}, recomputed {asked.guarantee}")
-        self.spent.append(guarantee)
-        noise = _document.fields(given["mechanism"], {"type", "sigma"})
-        kind = privacy.noise_kind(type(guarantee))
-        _require(noise["type"] == f"tangent-{kind}", f"the noise of a centre is tangent-{kind}")
-        sigma = _positive(noise["sigma"], "sigma")
-        stated = _positive(given["sensitivity"], "sensitivity")
-        sensitivity = 2.0 * asked.ball.reach / self.n
-        _require(_same(stated, sensitivity), f"the sensitivity is {sensitivity}")
-        own = _Noise(kind, Euclidean(self.working.manifold.dim), sigma)
-        problem = _claim(own, f"tangent-{kind}", [1.0], stated, guarantee, tight=True)
-        _require(not problem, problem)
-        _require(given["grid"] == _grid(sigma), f"the grid is 2^-{_grid(sigma)}")
-        integers = _integers(given["rounded"])
-        at = _At(asked.ball, self.n, coordinates=True)
-        (_, _, found), _ = _replayed(
-            _mean(at, self.n, intrinsic=False), integers, given["grid"], float, projected=True
-        )
-        value = np.asarray(_document.numbers(given["value"], "value"), dtype=np.float64)
-        found = self.working.project(found)
-        _require(self.same_point(self.working, value, found), "the value is not of the integers")
-        return value
 
     def _rounding(self, away: float) -> float:
         """Difference that two processors make of a place so far from the public centre."""
@@ -1541,7 +1340,7 @@ class _Release:
         self.search: SearchReceipt | None = None
         if "search" in given:
             receipt, space = given["search"], self.ball.manifold
-            self.search = SearchReceipt(receipt, space, self.n or 0, self.guarantee)
+            self.search = SearchReceipt(receipt, space, self.n, self.guarantee)
         self._texts()
         self.name = _name(given["mechanism"], "mechanism", _NOISES)
         self.kind, self.coordinates = _NOISES[self.name]
@@ -1635,11 +1434,11 @@ class _Release:
     def _search(self) -> str | None:
         if self.search is None:
             return None
-        _require(self.adjacency == "replace-one", "a search is for replace-one")
+        known = self.adjacency in _SEARCHED and self.contribution == 1
+        _require(known, f"no search is known under {self.adjacency}")
         led = self.search.led_to(self.ball)
         _require(led, "the ball of the release is not the one that was found")
-        names = {"pairs": "spread"}
-        asked = ", ".join(names.get(step["query"], step["query"]) for step in self.search.steps)
+        asked = ", ".join(step["query"] for step in self.search.steps)
         release, budget = self.search.release, self.search.budget
         return f"{asked}; with {release!r} for the release within {budget!r}"
 

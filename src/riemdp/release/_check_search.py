@@ -19,10 +19,13 @@ from riemdp import _document
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp.kernel import Choice, noise
 from riemdp.manifolds import Ball
-from riemdp.privacy import GDP, Budget, PureDP
+from riemdp.privacy import ZCDP, Budget, PureDP
 
 #: Relative difference of numbers between two processors.
 _SAME = 1e-9
+#: Rate times n that is enough for a choice, and too little: no rounding decides it.
+_ENOUGH, _TOO_LITTLE = 40.0 * (1.0 - _SAME), 20.0 * (1.0 - _SAME)
+_STEPS = (1.0, 0.8408964152537145, 0.7071067811865476, 0.5946035575013605)
 _CHOICES = [Fraction(x, 1000) for x in (10, 15, 20, 30, 40, 60, 80, 100, 120)]
 _CENTRES = [Fraction(x, 100) for x in (1, 2, 4, 7, 10, 15, 20, 25, 30, 40, 50)]
 #: Increasing sequences of these, with their sums.
@@ -55,7 +58,7 @@ def _require(holds: object, problem: str) -> None:
 
 
 def _radius(top: float, place: int) -> float:
-    return math.ldexp(top * 2.0 ** (-(place % 4) / 4.0), -(place // 4))
+    return math.ldexp(top * _STEPS[place % 4], -(place // 4))
 
 
 def check_search(
@@ -95,10 +98,10 @@ class _Walk:
     def __init__(self, steps: Any, ball: Ball, budget: Budget, n: int | None, axis: Any) -> None:
         self.steps, self.public, self.budget, self.axis = iter(steps), ball, budget, axis
         self.dim, self.reach, self.added = ball.manifold.dim, ball.reach, n is None
-        self.pure = isinstance(budget, PureDP)
+        self.pure = type(budget) is PureDP
         self.n, self.size, self.unsure = n or 0, float(n or 0), 0.0
         price = Fraction(budget.price()[0])  # epsilon, rho, or the square of mu
-        self.whole = price if isinstance(budget, (PureDP, GDP)) else 2 * price
+        self.whole = 2 * price if type(budget) is ZCDP else price
         self.ball, self.left, self.spread = ball, Fraction(1), ball.reach
         self.draws: Counter[Any] = Counter()
         self.first: Any = None
@@ -118,7 +121,7 @@ class _Walk:
     def rate(self, share: Fraction) -> float:
         if self.pure:
             return min(float(share * self.whole), 2.0**20)
-        if not isinstance(self.budget, GDP):
+        if type(self.budget) is ZCDP:
             return min(2.0 * self.root(share), 2.0**20)
         half = self.root(share) / 2.0
         if half < 1.0:
@@ -192,15 +195,15 @@ class _Walk:
 
     def found(self) -> Found:
         most = self.rate(_CHOICES[-1])
-        if self.added and most * 2.0**63 >= 20.0:
+        if self.added and most * 2.0**63 >= _TOO_LITTLE:
             share = Fraction(2 if self.pure else 1, 100)
             _, (number,), deviation = self.added_up("count", share, None)
             self.size = max(float(number), 1.0)
             self.n = max(0, math.floor(self.size - deviation))
             self.unsure = deviation / max(self.n, 1)
-        if self.n < 4 or most * self.n < 20.0:
+        if self.n < 4 or most * self.n < _TOO_LITTLE:
             return self.back()
-        enough = (share for share in _CHOICES if self.rate(share) * self.n >= 40.0)
+        enough = (share for share in _CHOICES if self.rate(share) * self.n >= _ENOUGH)
         share = next(enough, _CHOICES[-1])
         last = max(share, min(Fraction(6, 100), Fraction(12 if self.pure else 6, 10 * self.dim)))
         guard = max(
@@ -240,7 +243,7 @@ class _Walk:
         slope, whole = rate * penalty, rate * self.n
         span = min((0.5 * whole - 2.0) / slope, math.log(64.0))
         octaves = min(depth + span, (whole - 5.0) / slope) / math.log(2.0)
-        return max(2, 1 + math.floor(4.0 * octaves))
+        return max(2, 1 + math.floor(4.0 * octaves + _SAME))
 
     def find_spread(self, share: Fraction) -> None:
         rate, top = self.rate(share), 2.0 * self.reach
@@ -253,9 +256,9 @@ class _Walk:
     def on_axis(self, share: Fraction) -> Any:
         if self.axis is None:
             return self.public.center
-        fine = 2.0 * math.ceil(2.0 * self.reach / self.spread) + 1.0
+        fine = 2.0 * math.ceil(2.0 * self.reach / self.spread - _SAME) + 1.0
         most = min(fine, math.exp(min(0.25 * self.rate(share) * self.n - 2.0, 10.0)), 129)
-        count = max(3, 2 * math.floor(0.5 * (most - 1.0)) + 1)
+        count = max(3, 2 * math.floor(0.5 * (most - 1.0) + _SAME) + 1)
         given, place = self.chosen("axis", share, None, top=self.reach, count=count)
         along = given["top"] * ((place - count // 2) / (count // 2))
         return self.public.project(self.public.point(along * self.axis))

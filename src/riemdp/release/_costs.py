@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from riemdp._errors import BudgetExceededError, UnsupportedError
-from riemdp.kernel import Choice, is_sharp, noise, within_budget
+from riemdp.kernel import is_sharp, noise, within_budget
 from riemdp.noise.exact import FlatDraw
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP, product_up
 
@@ -57,19 +57,6 @@ def check_costs(chosen: Offer, limit: Budget) -> None:
             f"{chosen.steps or 1} queries of sensitivity {chosen.sensitivity:.6g}",
             limit,
         )
-
-
-def check_choice(rate: float, limit: Budget) -> None:
-    """Raise ``BudgetExceededError`` if one choice of this range costs more than a budget.
-
-    Parameters
-    ----------
-    rate : float
-        The range that the choice is drawn with.
-    limit : PureDP, GDP or ZCDP
-    """
-    if not within_budget({Choice(Fraction(rate)): 1}, *_KNOWN[type(limit)](limit)):
-        raise _too_little_noise(f"a choice of range {rate:.6g}", limit)
 
 
 def check_draws(draws: Mapping[Any, int], limit: Budget, what: str) -> None:

@@ -433,7 +433,8 @@ def plan(
         found.append(_Case(RefinedMean(), as_choice(TangentGaussian), terms))
     cases = ticks(found, len(found), "mechanisms")
     rows = tuple(case.row(target_error) for case in cases)
-    expected = forecast(ball.reach, manifold.dim, n, budget) if adapt else None
+    counted = not neighbours.size_is_public
+    expected = forecast(ball.reach, manifold.dim, n, budget, counted=counted) if adapt else None
     return Plan(
         manifold, ball.radius, n, budget, target_error, rows, expected, neighbours, ball, *guesses
     )

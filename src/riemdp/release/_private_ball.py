@@ -3,50 +3,55 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from riemdp._checks import scale, shown
-from riemdp._errors import (
-    InvalidParameterError,
-    LedgerError,
-    UnsupportedBallError,
-)
+from riemdp._errors import InvalidParameterError, LedgerError, UnsupportedBallError
 from riemdp._keywords import with_advice
 from riemdp._progress import uncounted, work
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
-from riemdp.release._charging import after_charge, anchored, charged, check_relation
-from riemdp.release._costs import check_costs
+from riemdp.release._charging import after_charge, anchored, charged, check_relation, check_unit
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
-from riemdp.release._relation import check_searched, relation
+from riemdp.release._relation import (
+    check_searched,
+    list_of_people,
+    relation,
+    says_whose,
+    stated_number,
+    with_users,
+)
 from riemdp.release._remarks import tell
 from riemdp.release._run import Options
-from riemdp.release._search._answers import searched
+from riemdp.release._search._adaptive import Numbers
 from riemdp.release._search._found import PrivateBall
-from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
-from riemdp.release._search._schedule import working_ball
-from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
+from riemdp.release._search._receipt import searched
+from riemdp.release._search._records import made_of
+from riemdp.release._search._steps import Search, found_ball, search_proofs, working_ball
+from riemdp.release._search._units import Units
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import check_given, check_number, number_of, opened
-from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_extras, check_rows
+from riemdp.release._unopened import Unopened
+from riemdp.statistics import TangentMean, check_centre
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Anchor, Budget
     from riemdp.release._run import SupportsSpend
+    from riemdp.release._search._adaptive import Outcome
     from riemdp.statistics import Records
 
-#: More centres are never worth their price.
-_MOST_ROUNDS = 3
+#: Share of the budget that is left for releases at least.
+_LEAST = 0.3
 #: A ball that is found has at least this share of the public radius.
 _SMALLEST = 2.0**-25
 
@@ -58,7 +63,6 @@ def private_ball(
     ball: Ball,
     budget: Budget,
     *,
-    rounds: int = 3,
     axis: Literal["auto"] | None = "auto",
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
@@ -68,32 +72,30 @@ def private_ball(
     r"""Look for a smaller ball that holds the data, with a small part of a budget.
 
     First the spread of the data, from the distances of random disjoint pairs; on SPD matrices a
-    place along the scale axis; a radius; then up to three times a centre, the mean in the tangent
-    space of the ball so far, and a radius about it. Which step comes next, and what it costs, is
-    planned from public numbers and released ones. What is left pays for one release on the ball,
-    or for several: ``private_mean(points, found)``.
+    place along the scale axis; a radius; then up to twice a centre, by up to three means in the
+    tangent space, and a radius about it; at last how much of the data lies outside. Which query
+    comes next, and what it costs, is planned from public numbers and released ones. What is left
+    pays for one release on the ball, or for several: ``private_mean(points, found)``.
 
     Parameters
     ----------
     points : array_like, shape (n, \*point_shape)
-        Private records. Those outside the ball are projected onto it.
+        Private records. Those outside the ball are projected onto it. With users
+        (:class:`riemdp.Records`) the number of people is private, and each is one point.
     ball : Ball
         Public ball, chosen without looking at the data.
     budget : PureDP, ApproxDP, GDP or ZCDP
-        Of the search and of what is released on its ball, together.
+        Of the search and of what is released on its ball, together. It may name its adjacency.
         ``ApproxDP`` is run as its epsilon without delta in low dimensions, and else as the
         Gaussian guarantee that implies it.
-    rounds : int, default 3
-        Most centres, 0 to 3.
     axis : {"auto", None}, default "auto"
         Whether to move along the scale axis where the space has one.
     generator : numpy.random.Generator, optional
         Source of noise; a new secure generator by default. Any other marks the result,
         and every release on it, as not private.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the whole budget, before the records are opened; with an
-        entry for each step if it is a :class:`riemdp.Accountant` or an account of a ledger.
-        Releases on the ball take from that. Nothing is given back.
+        Charged with the whole budget, once, before the records are opened. Releases on the ball
+        take from that. Nothing is given back.
     n, allow_unproven
         As in :func:`private_statistic`.
 
@@ -101,7 +103,8 @@ def private_ball(
     -------
     PrivateBall
         ``found.ball`` is the public ball where the data are wide. With too few records for a
-        search nothing is spent, and a release on it is the one on the public ball, bit by bit.
+        search nothing is spent, and a release on it is the one on the public ball, bit by bit; if
+        their number is private, it is asked for first, which costs 0.01 or 0.02 of the budget.
 
     Raises
     ------
@@ -139,7 +142,7 @@ def private_ball(
         n=n,
         allow_unproven=allow_unproven,
     )
-    found = find_ball(points, ball, budget, options, label="private_ball", rounds=rounds, axis=axis)
+    found = find_ball(points, ball, budget, options, label="private_ball", axis=axis)
     return tell(found)
 
 
@@ -150,14 +153,14 @@ def find_ball(
     options: Options,
     *,
     label: str,
-    rounds: int = 3,
     axis: str | None = "auto",
-    check: Callable[[Ball, int, Budget], None] | None = None,
+    check: Callable[[Ball, int | None, Budget], None] | None = None,
 ) -> PrivateBall:
     """Do what :func:`private_ball` says under another label, for a release that is checked first.
 
-    ``check`` raises if a release in the public ball, of so many records, with the least budget
-    that can be left, is not possible.
+    The relation is that of the options, else what budget and records name. ``check`` raises if a
+    release in the public ball, of so many units, with the least budget that can be left, is not
+    possible.
     """
     accountant = options.accountant
     check_ball(ball)
@@ -167,24 +170,36 @@ def find_ball(
             "use Ball, or a product ball by rms_radius alone"
         )
     check_budget(budget)
-    records = as_records(points)
-    check_searched(relation(None, None, budget, has_users=records.users is not None))
-    rounds, along = _rounds(rounds), _axis(axis)
+    records = with_users(points, options.users)
+    neighbours = relation(
+        options.neighbours,
+        options.adjacency,
+        budget,
+        has_users=says_whose(records),
+        people=options.people,
+    )
+    check_searched(neighbours)
+    budget = budget.under(neighbours.adjacency)
+    along = _axis(axis) and ball.manifold.scale_axis is not None
     check_accountant(accountant)
     source = source_of(options.generator)
-    check_relation(accountant, ReplaceOne())
+    check_relation(accountant, neighbours)
+    check_unit(accountant, neighbours)
     no_stream(records.points, "a search for a ball")
-    check_given(records, ReplaceOne(), TangentMean(), ball.manifold, options.n)
-    size = number_of(records, options.n)
-    rows = functools.partial(_validated, ball, records, size)
+    if "users" in neighbours.takes:
+        check_centre(ball)
+    listed = list_of_people(options.people)
+    data = Unopened(records, ball.manifold, ball, neighbours, listed=listed)
+    n = data.size(stated_number(neighbours, options.n, options.people))
+    asked: Any = SimpleNamespace(statistic=TangentMean(), ball=ball, n=n, neighbours=neighbours)
+    data.check(asked)
     shared = adds_up(budget, ball.manifold.dim)
-    along = along and ball.manifold.scale_axis is not None
-    search = Search(ball, size, shared, rounds, along)
-    possible = Numbers(shared, size, ball.manifold.dim).choice_share() is not None
+    search = Search(ball, n, shared, along)
+    possible = n is None or Numbers(shared, n, ball.manifold.dim).choice_share() is not None
     if possible:
         _check_possible(search, options.allow_unproven)
     if check is not None:
-        check(ball, size, share_of(shared, LEAST_LEFT) if possible else budget)
+        check(ball, n, share_of(shared, _LEAST) if possible else budget)
     account: Reservation
 
     def charge() -> Anchor | None:
@@ -192,40 +207,43 @@ def find_ball(
         account, anchor = _reserved(accountant, budget, label, shared)
         return anchor
 
-    def entered(guarantee: Budget, step: str) -> None:
-        account.spend(guarantee, f"{label}, {step}")
-
     def found(anchor: Anchor | None) -> PrivateBall:
-        with uncounted(True):  # which steps there are depends on answers
-            done, outcome = searched(search, rows(), source, entered)
-        smaller = found_ball(ball, outcome)
+        with uncounted(True):  # which queries there are depends on answers
+            end, done = _searched(search, data.seen(asked), source)
+        if done.steps:
+            account.spend(done.spent, f"{label}, search")
+        smaller = found_ball(ball, end.ball)
+        bias = end.bias_at_most if smaller != ball else 0.0
+        private = source is None
         return PrivateBall(
-            smaller, outcome.reason, done, budget, source is None, account, accountant, anchor
+            smaller, end.reason, done, budget, private, account, accountant, anchor, bias
         )
 
-    return after_charge(accountant, charge, found, read=rows, but=(LedgerError,))
+    read = functools.partial(data.opened, asked)
+    return after_charge(accountant, charge, found, read=read, but=(LedgerError,))
 
 
-def _validated(ball: Ball, records: Records, n: int) -> FloatArray:
-    """Return points that are on the manifold, as many as is known."""
-    given = opened(records)
-    check_extras(given, (), "search for a ball")
-    data = np.asarray(given.validated(ball.manifold).points)
-    check_rows(data, ball.manifold)
-    check_number(n, len(data))
-    return data
+def _searched(
+    search: Search, records: Any, source: np.random.Generator | None
+) -> tuple[Outcome, Search]:
+    """Search among valid units, inside or outside the public ball, on the space of the search."""
+    ball, points = working_ball(search.ball), np.asarray(records.points)
+    chart = search.ball.manifold.chart
+    if chart is not None:
+        points = made_of(search.ball, chart.to_chart, points)[0]
+    axis = search.direction
+    units = Units(ball, points, counted=search.n is None, axis=axis)
+    outcome, steps = searched(ball, search.budget, search.n, units, axis=axis, source=source)
+    return outcome, replace(search, steps=tuple(steps))
 
 
 def _check_possible(search: Search, allow_unproven: bool) -> None:
     """Refuse, by public numbers alone, what a search could not finish."""
-    reach, ball = search.ball.reach, working_ball(search.ball)
+    reach, ball = search.ball.reach, search.ball
     scale(reach, "the radius of the ball")
     scale(_SMALLEST * reach, "the least radius of a search")
     exact_choice([0], [0], generator=np.random.default_rng(0))  # raises without python-flint
-    least = share_of(search.budget, CENTRE_SHARES[0])
-    made = centre_offer(ball, search.n, least)
-    check_costs(made, least)
-    proofs = {**ball_proofs(search.ball), **made.proofs(least), **search_proofs(ball, least)}
+    proofs = {**ball_proofs(ball), **search_proofs(ball, search.budget)}
     if (missing := unproven(proofs)) and not allow_unproven:
         raise not_proved(missing)
 
@@ -239,16 +257,6 @@ def _reserved(
         return reserved, anchored(getattr(reserved, "entry", None))
     # what others may mean by other names than spend is not known
     return Reservation(budget, label, shared), charged(accountant, budget, label)
-
-
-def _rounds(rounds: object) -> int:
-    whole = isinstance(rounds, (int, np.integer)) and not isinstance(rounds, bool)
-    if not whole or not 0 <= rounds <= _MOST_ROUNDS:  # type: ignore[operator]
-        raise InvalidParameterError(
-            f"rounds, the most centres, must be an integer from 0 to {_MOST_ROUNDS}, got "
-            f"{shown(rounds)}"
-        )
-    return int(rounds)  # type: ignore[call-overload, no-any-return]
 
 
 def _axis(axis: object) -> bool:

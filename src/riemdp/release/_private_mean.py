@@ -18,11 +18,10 @@ from riemdp.privacy import check_budget
 from riemdp.release._offer import Terms, wanted_mean
 from riemdp.release._private_ball import find_ball
 from riemdp.release._projection import check_project
-from riemdp.release._relation import check_searched, relation, says_whose, with_users
+from riemdp.release._relation import relation, says_whose, with_users
 from riemdp.release._run import Options, checked_offer, run
 from riemdp.release._search._steps import centre_kind
 from riemdp.release._weights import weighted, with_contribution
-from riemdp.statistics import ReplaceOne
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,7 +225,6 @@ def private_mean(
     )
     if not adapt:
         return run(wanted, records, ball, budget, options, label="private_mean")
-    check_searched(asked)
     public: Any = ball
     total: Any = budget
     check_ball(public)
@@ -259,14 +257,15 @@ def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: flo
     return lambda *_: refined
 
 
-def _check(wanted: Wanted, options: Options, ball: Ball, n: int, least: Budget) -> None:
+def _check(wanted: Wanted, options: Options, ball: Ball, n: int | None, least: Budget) -> None:
     """Refuse, before anything is charged, a release that might not be possible afterwards.
 
     Smaller balls and larger shares of the budget take less noise; where one is refused all the
     same, for a reason of float64, the release is on the public ball.
     """
     check_project(options.project)
-    terms = Terms(ball, n, least, ReplaceOne())
+    neighbours: Any = options.neighbours
+    terms = Terms(ball, n, least, neighbours)
     if is_one_of(options.mechanism, ("auto",)):
         # noise in a tangent space, which is always at hand, will do
         with contextlib.suppress(UnsupportedError, UnprovenMechanismError):

@@ -178,7 +178,7 @@ def stated_number(
 
 def check_searched(neighbours: Neighbours) -> None:
     """Refuse a relation that a search for a ball is not for."""
-    if neighbours != ReplaceOne():
+    if neighbours not in (ReplaceOne(), AddRemove(), ReplaceUser(), AddRemoveUser()):
         raise UnsupportedNeighboursError(f"{neighbours.name}: {SEARCH}")
 
 

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from riemdp._combinations import FOUND_ELSEWHERE
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._errors import (
+    InvalidParameterError,
+    UnsupportedError,
+    UnsupportedNeighboursError,
+)
 from riemdp._keywords import with_advice
 from riemdp._part import both_proved
 from riemdp._progress import ticks, uncounted, work
@@ -335,11 +340,14 @@ def prepared(
     check_ball(public)
     records, accountant = with_users(points, options.users), options.accountant
     has_users = says_whose(records)
+    said = budget if found is None else found.budget
     neighbours = relation(
-        options.neighbours, options.adjacency, budget, has_users=has_users, people=options.people
+        options.neighbours, options.adjacency, said, has_users=has_users, people=options.people
     )
     if found is not None:
         check_searched(neighbours)
+        if neighbours.adjacency != found.budget.adjacency:
+            raise UnsupportedNeighboursError(f"{neighbours.name}: {FOUND_ELSEWHERE}")
     if has_users and "users" in neighbours.takes and not options.averaged:
         check_centre(public)
     limit: Any = budget if found is None else found.part(budget)

@@ -22,7 +22,6 @@ from riemdp.release._search._document import search_to_dict
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._shares import number_of_answers, ways
 from riemdp.release._shrink import shrinkage
-from riemdp.statistics import ReplaceOne
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,14 +177,14 @@ def _sensitivity(release: Release) -> float:
 
 def _search(release: Release, search: Search) -> tuple[bool, str]:
     """Compute the steps of a search again, each from public numbers and the answers before it."""
-    if release.n != search.n or release.neighbours != ReplaceOne():
+    if release.n != search.n:
         return False, "it was made in other records, or for another relation"
     receipt = SearchReceipt(
         search_to_dict(search), release.ball.manifold, search.n, release.guarantee
     )
     if not receipt.led_to(release.ball):
         return False, "the ball of the release is not the one that was found"
-    steps = ", ".join(step.label for step in search.steps)
+    steps = ", ".join(step["query"] for step in search.steps)
     return True, f"{steps}; with {search.release!r} for the release within {search.budget!r}"
 
 

@@ -14,7 +14,7 @@ from riemdp._errors import BudgetExceededError
 from riemdp.kernel import Choice, noise, within_budget
 from riemdp.privacy import adds_up, share_of
 from riemdp.release._search._adaptive import Add, Choose, Numbers, search, walked
-from riemdp.release._search._schedule import working_ball
+from riemdp.release._search._steps import working_ball
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
 SIZES = {PureDP: ("pure", "epsilon"), GDP: ("gdp", "mu"), ZCDP: ("zcdp", "rho")}

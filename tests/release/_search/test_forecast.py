@@ -14,9 +14,14 @@ from riemdp import (
     private_ball,
     private_mean,
 )
-from riemdp.release._search._forecast import SPREADS, forecast
+from riemdp.release._search import _forecast
+from riemdp.release._search._forecast import SPREADS
 
 from .conftest import cluster
+
+
+def forecast(*public, counted=False):
+    return _forecast.forecast(*public, counted=counted)
 
 
 @pytest.mark.parametrize("budget", [PureDP(0.3), GDP(0.3)], ids=str)
@@ -68,3 +73,15 @@ def test_a_plan_tells():
 def test_a_budget_that_underflows_has_no_smallest_n():
     assert forecast(1.0, 2, 100, PureDP(5e-324)).smallest_n is None
     assert "no n" in str(forecast(1.0, 2, 100, PureDP(5e-324)))
+
+
+@pytest.mark.parametrize("budget", [PureDP(0.3), GDP(0.3)], ids=str)
+def test_a_private_number_of_units_takes_more_units(budget):
+    """Which are fewer by a deviation for the search, at noise that is half as long."""
+    own, counted = (forecast(1.0, 6, 4000, budget, counted=x) for x in (False, True))
+    assert own.smallest_n == counted.smallest_n
+    assert counted.if_wide > own.if_wide
+    few = own.smallest_n
+    assert forecast(1.0, 6, few, budget).share is not None
+    assert forecast(1.0, 6, few, budget, counted=True).share is None
+    assert max(dict(counted.expected).values()) < max(dict(own.expected).values())

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,10 +19,9 @@ from riemdp import (
     PureDP,
     private_ball,
 )
-from riemdp.release._search._found import _left_out
+from riemdp.release._search._found import _left_out, _value
 from riemdp.release._search._numbers import radii, radius_weights
 from riemdp.release._search._records import beyond
-from riemdp.release._search._steps import ChoiceStep
 
 from .conftest import cluster
 
@@ -58,8 +58,10 @@ def test_of_an_approximate_budget_that_is_whole_there_are_no_shares():
 
 
 def test_what_was_spent_is_listed(found):
-    assert [label for label, _ in found.spent] == [step.label for step in found.steps]
-    assert found.spent[0][0] == "spread"
+    shares = sum(Fraction(*step["share"]) for step in found.steps)
+    assert found.spent.mu**2 == pytest.approx(float(shares), rel=1e-12)
+    assert found.spent.mu**2 >= shares
+    assert found.steps[0]["query"] == "pairs"
     assert found.n == 600
     assert not found.private
 
@@ -103,30 +105,31 @@ def test_no_more_are_left_out_than_is_said():
 
 def test_the_bound_allows_for_all_radii_that_might_have_been_the_last():
     found = _found()
-    (last,) = {s for s in found.steps if s.query == "radius" and s.value == found.ball.radius}
-    assert found.search.rounds == 3
-    assert found.clipped_at_most(0.2) == _left_out(last, 0.05) > _left_out(last, 0.2)
+    radii_ = [s for s in found.steps if s["query"] == "radius"]
+    (last,) = [s for s in radii_ if _value(s) == found.ball.radius]
+    assert found.clipped_at_most(0.2) == _left_out(last, 0.2 / 3) > _left_out(last, 0.2)
 
 
-def _radius(value, count=25):
-    return ChoiceStep("radius", "", GDP(1.0), 0.1, 1.0, count, 20.0, value)
+def _radius(place, count=25, penalty=20.0, rate=0.1):
+    numbers = {"rate": rate, "top": 1.0, "count": count, "penalty": penalty, "place": place}
+    return {"query": "radius", "share": [1, 50], "center": [0.0, 0.0], **numbers}
 
 
 def test_the_bound_is_of_the_radius_that_was_taken():
     """The last one is larger here, and was not."""
     found = _found()
-    taken, last = _radius(0.25), _radius(0.5)
+    taken, last = _radius(8), _radius(4)
     ball = replace(found.ball, radius=0.25)
     one = replace(found, ball=ball, search=replace(found.search, steps=(taken, last)))
-    assert one.clipped_at_most(0.2) == _left_out(taken, 0.05) != _left_out(last, 0.05)
+    assert one.clipped_at_most(0.2) == _left_out(taken, 0.2 / 3) != _left_out(last, 0.2 / 3)
 
 
 @pytest.mark.parametrize("penalty", [1e-6, 20.0])
 def test_the_bound_holds_where_all_radii_but_the_largest_leave_out_one_more(penalty):
     count, beta = 9, 0.2
-    steps = [replace(_radius(float(t), count), penalty=penalty) for t in radii(1.0, count)]
+    steps = [_radius(place, count, penalty) for place in range(count)]
     outside = [0, *(_left_out(step, beta) + 1 for step in steps[1:])]
-    law = radius_weights(outside, steps[0].rate, penalty)
+    law = radius_weights(outside, 0.1, penalty)
     first, second = map(float, law.units)
     logs = np.log(2.0) * second * np.array(law.octaves) - first * np.array(law.losses)
     fails = np.exp(logs[1:] - np.logaddexp.reduce(logs)).sum()
@@ -145,8 +148,8 @@ def test_the_bound_of_those_left_out_fails_as_rarely_as_it_says():
     weights = np.exp(logs - np.logaddexp.reduce(logs))
     for beta in (0.5, 0.05):
         fails = 0.0
-        for weight, value in zip(weights, grid, strict=True):
-            step = ChoiceStep("radius", "", GDP(1.0), rate, 1.0, 25, penalty, float(value))
+        for place, (weight, value) in enumerate(zip(weights, grid, strict=True)):
+            step = _radius(place, 25, penalty, rate)
             fails += weight * (np.sum(distances > value) > _left_out(step, beta))
         assert fails <= beta
 
@@ -156,9 +159,19 @@ def test_its_text_says_what_was_found_and_what_is_left():
     assert f"{found.ball.radius:.4g}" in str(found)
     assert "NO: the noise was seeded" in str(found)
     assert f"{found.left}, for releases" in str(found)
-    for label, guarantee in found.spent:
-        assert f"{label}: {guarantee}" in str(found)
+    assert f"{found.spent}, on the search" in str(found)
     assert {"found": "yes", "wide": "no"}[found.reason] in str(found)
     found.account.spend(found.left, "release")
     assert "left     nothing" in str(found)
     assert "Private ball in" in found._repr_html_()
+
+
+@pytest.mark.parametrize("budget", [GDP(1.0), PureDP(3.0)], ids=str)
+def test_under_a_private_number_of_records_there_is_a_bound_too(budget):
+    ball, rng = Ball(Euclidean(2), np.zeros(2), 1.0), np.random.default_rng(0)
+    found = private_ball(cluster(900, 2), ball, budget.under("add-remove"), generator=rng)
+    assert (found.n, found.reason) == (None, "found")
+    assert "private" in str(found)
+    assert 0 <= found.clipped_at_most() < 900
+    assert found.left.adjacency == found.spent.adjacency == "add-remove"
+    assert 0.0 <= found.bias_at_most < 0.2

@@ -1,22 +1,13 @@
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from riemdp import GDP, ZCDP, PureDP
 from riemdp.manifolds import Ball, Euclidean, Sphere
-from riemdp.release._search._numbers import (
-    LEAST_LEFT,
-    Numbers,
-    place_weights,
-    places,
-    radii,
-    radius_weights,
-)
+from riemdp.release._search._numbers import place_weights, places, radii, radius_weights
 from riemdp.release._search._records import Records, below, beyond
 
 
@@ -119,62 +110,3 @@ def test_weights_are_those_of_the_score():
     weights = place_weights([0, 2, 5], [5, 2, 0], 5, 0.5)
     assert (weights.losses, weights.octaves) == ((5, 0, 5), (0, 0, 0))
     assert weights.units == (Fraction(1, 8), 0)
-
-
-@pytest.mark.parametrize(
-    ("budget", "limit"),
-    [(PureDP(0.25), 20 / 0.12 / 0.25), (ZCDP(0.5), 20.4 / math.sqrt(0.5)), (GDP(0.5), 36 / 0.5)],
-    ids=str,
-)
-def test_the_smallest_n_and_the_share_of_a_choice(budget, limit):
-    few, enough = (Numbers(budget, int(limit * x), 3) for x in (0.97, 1.04))
-    assert few.choice_share() is None
-    assert enough.choice_share() == 0.12
-    many = Numbers(budget, int(50 * limit), 3)
-    assert many.choice_share() == 0.02
-    between = Numbers(budget, int(2.2 * limit), 3)
-    share = between.choice_share()
-    assert 0.02 < share < 0.12
-    assert between.rate(share) * between.n == pytest.approx(40.0, rel=1e-6)
-
-
-def test_the_noise_of_a_share_is_that_of_a_mean():
-    assert Numbers(PureDP(0.5), 100, 3).noise(0.5) == pytest.approx(2 * 3 / (100 * 0.25))
-    assert Numbers(GDP(0.5), 100, 4).noise(0.25) == pytest.approx(2 * 2 / (100 * 0.25))
-    assert Numbers(ZCDP(0.125), 100, 4).noise(0.25) == pytest.approx(2 * 2 / (100 * 0.25))
-
-
-def test_the_plan_is_the_best_of_all():
-    numbers, share, left, spread, radius = Numbers(GDP(1.0), 500, 36), 0.02, 0.96, 0.1, 1.0
-    best = math.inf
-    shares = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
-    for count in (1, 2, 3):
-        for parts in itertools.product(shares, repeat=count):
-            if list(parts) != sorted(set(parts)):
-                continue
-            length = radius
-            for part in parts:
-                length = min(length, math.hypot(spread, numbers.noise(part) * length))
-            end = left - sum(parts) - (count - 1) * share - numbers.last_share(share)
-            if end >= LEAST_LEFT:
-                best = min(best, numbers.noise(end) * length)
-    plan = numbers.plan(share, left, spread, radius, 3)
-    assert plan.noise == pytest.approx(best)
-    assert plan.noise <= 0.95 * numbers.noise(left)
-    assert len(numbers.plan(share, left, spread, radius, 1).shares) == 1
-    assert numbers.plan(share, left, 0.95, radius, 3) is None
-    assert numbers.plan(share, left, spread, radius, 0) is None
-
-
-def test_an_empty_stretch_is_left_behind_but_not_all_records():
-    numbers = Numbers(PureDP(1.0), 1000, 2)
-    rate = numbers.rate(0.04)
-    penalty = numbers.penalty(rate, 1000, 0.9)
-    assert rate * penalty >= 5.0
-    assert numbers.penalty(rate, 500, 0.9, planning=True) * rate >= 3.5
-    for depth in (0.0, 2.0, 50.0):
-        count = numbers.candidates(rate, penalty, depth)
-        lowest = radii(1.0, count)[-1]
-        assert rate * penalty * math.log(1.0 / lowest) <= rate * 1000 - 5.0
-    assert numbers.places(rate, 1.0, 1e-6) <= 129
-    assert numbers.places(rate, 1.0, 0.5) % 2 == 1

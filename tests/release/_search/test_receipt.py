@@ -23,10 +23,8 @@ from riemdp import (
     private_mean,
     verify,
 )
-from riemdp.privacy import bounded_range
 from riemdp.release._check_document import SearchReceipt
 from riemdp.release._search._document import search_to_dict
-from riemdp.release._search._steps import centre_offer
 from riemdp.statistics import Groups
 
 
@@ -100,7 +98,7 @@ def test_whatever_is_changed_is_found(release, which):
             place = changed["search"]
             for key in path[:-1]:
                 place = place[key]
-            place[path[-1]] = 0 if path == ("rounds",) else other
+            place[path[-1]] = other
             try:
                 names = failed(Release.from_json(json.dumps(changed)))
             except RiemdpError:
@@ -115,38 +113,6 @@ def test_steps_that_are_missing_or_doubled_are_found(release):
     steps = search.steps
     for other in (steps[:-1], steps[1:], (*steps, steps[-1]), steps[::-1]):
         assert "search" in failed(replace(release, search=replace(search, steps=other)))
-
-
-def _with(release, index, **changes):
-    steps = list(release.search.steps)
-    steps[index] = replace(steps[index], **changes)
-    # with a lesser share there is room for more
-    search = replace(release.search, steps=tuple(steps), release=GDP(0.1))
-    return replace(release, search=search)
-
-
-def test_numbers_that_go_together_are_not_what_was_asked(release):
-    steps = release.search.steps
-    (at, centre), *_ = [(i, step) for i, step in enumerate(steps) if step.query == "centre"]
-    assert "search" not in failed(_with(release, at))
-    ball = Ball(release.ball.manifold, centre.center, centre.radius)
-    for factor in (0.5, 1.1):
-        rate = factor * steps[0].rate
-        both = {"rate": rate, "guarantee": bounded_range(GDP, rate)}
-        assert "search" in failed(_with(release, 0, **both))
-        guarantee = GDP(factor * centre.guarantee.mu)
-        sigma = centre_offer(ball, release.n, guarantee).mechanism.sigma
-        assert "search" in failed(_with(release, at, guarantee=guarantee, sigma=sigma))
-    assert "search" in failed(_with(release, at, mechanism="tangent-laplace"))
-    search = replace(release.search, steps=(*steps, steps[-1]), release=GDP(0.1))
-    assert "search" in failed(replace(release, search=search))
-
-
-@pytest.mark.parametrize("less", [0.5, 1e-6, 1e-10])
-def test_a_choice_costs_what_its_range_does(release, less):
-    """Stated as less it would leave budget that is spent."""
-    first = release.search.steps[0]
-    assert "search" in failed(_with(release, 0, guarantee=GDP(first.guarantee.mu * (1.0 - less))))
 
 
 def test_another_budget_ball_or_size_is_found(release):

@@ -13,7 +13,7 @@ from riemdp import GDP, Ball, Euclidean, Hyperbolic, PureDP, Records, SPDLogEucl
 from riemdp.kernel import Choice
 from riemdp.noise.exact import Rounded
 from riemdp.release._search._adaptive import Add, Choose, search, walked
-from riemdp.release._search._schedule import working_ball
+from riemdp.release._search._steps import working_ball
 from riemdp.release._search._units import Units
 from riemdp.statistics._users import means_of_users
 
@@ -267,6 +267,34 @@ def test_a_person_is_one_unit():
         for x in (everyone, others, [list(only)])
     )
     assert whole == tuple(x + y for x, y in zip(rest, own, strict=True))
+
+
+def test_a_choice_is_drawn_from_its_law():
+    points = np.linspace(-0.9, 0.9, 12)[:, None]
+    query = Choose("radius", Fraction(1, 50), 0.8, 2.0, 8, 4.0, np.zeros(1))
+    units, rng = Units(LINE, points, counted=False), np.random.default_rng(0)
+    found = np.bincount([units.answer(query, rng) for _ in range(300)], minlength=8)
+    expected = 300 * np.exp(log_law(units.weights(query)))
+    assert chisquare(found, expected).pvalue > 1e-4
+    assert chisquare(found, np.roll(expected, 1)).pvalue < 1e-4  # control
+
+
+def test_a_place_is_near_the_median():
+    points = np.concatenate([np.full(60, 0.5), np.full(3, -1.0)])[:, None]
+    query = Choose("axis", Fraction(1, 50), 2.0, 1.0, 9, 0.0, np.zeros(1))
+    units, rng = Units(LINE, points, counted=False, axis=np.ones(1)), np.random.default_rng(0)
+    found = [query.candidates[units.answer(query, rng)] for _ in range(30)]
+    assert np.all(np.abs(np.array(found) - 0.5) <= 0.25)
+
+
+def test_rows_that_belong_together_do_not_look_narrow():
+    """What the permutation is for, too: rows half a recording apart may be the same again."""
+    line = np.linspace(-0.9, 0.9, 500)
+    units = Units(LINE, np.concatenate([line, line])[:, None], counted=False)
+    query, rng = pairs_query(1.0, count=24, penalty=4.0), np.random.default_rng(0)
+    assert query.candidates[units.answer(query, rng)] > 1.0
+    in_order = np.exp(log_law(units.weights(query, np.arange(1000))))
+    assert query.candidates @ in_order < 0.1
 
 
 # The whole path: exact probabilities of choices, densities of noise, over neighbours.

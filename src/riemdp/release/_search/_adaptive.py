@@ -17,21 +17,25 @@ import numpy as np
 from riemdp._errors import InvalidBudgetError, UnsupportedBallError
 from riemdp.kernel import Choice, noise
 from riemdp.manifolds import Ball
-from riemdp.privacy import GDP, ZCDP, PureDP, largest_range, rest_of, share_of
+from riemdp.privacy import GDP, ZCDP, PureDP, largest_range, noise_kind, rest_of, share_of
 from riemdp.release._costs import check_draws
 from riemdp.release._search._numbers import places, radii
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
 
 Reason = Literal["small n", "wide", "found", "back"]
 
-#: Shares of the budget that a choice may take; rate times n that is enough, and too little.
-_CHOICES = tuple(Fraction(x, 1000) for x in (10, 15, 20, 30, 40, 60, 80, 100, 120))
-_ENOUGH, _TOO_LITTLE, _LEAST_N, _MOST = 40.0, 20.0, 4, 2.0**63
+#: Shares of the budget that a choice may take.
+CHOICES = tuple(Fraction(x, 1000) for x in (10, 15, 20, 30, 40, 60, 80, 100, 120))
+#: Part of a whole that decides as the whole does, so that rounding does not.
+_NEAR = 1e-9
+#: Rate times n that is enough, and too little; fewest units, and most.
+_ENOUGH, TOO_LITTLE, LEAST_N, MOST = 40.0 * (1.0 - _NEAR), 20.0 * (1.0 - _NEAR), 4, 2.0**63
 #: Shares that a centre may take; what the release has at least.
 _CENTRES = tuple(Fraction(x, 100) for x in (1, 2, 4, 7, 10, 15, 20, 25, 30, 40, 50))
 _LEAST_LEFT = Fraction(3, 10)
@@ -84,7 +88,7 @@ class Add:
 
     name: Literal["count", "centre", "guard"]
     share: Fraction
-    kind: Literal["laplace", "gaussian"]
+    kind: Kind
     sigma: float
     dim: int
     move: int
@@ -99,7 +103,7 @@ class Add:
     @property
     def deviation(self) -> float:
         """Standard deviation of a coordinate, in one dimension if Laplace."""
-        return self.sigma if self.kind == "gaussian" else math.sqrt(2.0) * self.sigma
+        return {"gaussian": 1.0, "laplace": math.sqrt(2.0)}[self.kind] * self.sigma
 
 
 Query = Choose | Add
@@ -130,7 +134,7 @@ class Outcome:
         """Budget of the release."""
         if self.left == 1:
             return self.budget
-        found = rest_of(self.budget, [share_of(self.budget, _up(1 - self.left))])
+        found = rest_of(self.budget, [spent_of(self.budget, 1 - self.left)])
         assert found is not None  # three tenths at least
         return found
 
@@ -181,8 +185,8 @@ class Numbers:
 
     def __init__(self, budget: Budget, n: int | None, dim: int) -> None:
         self.budget, self.n, self.dim, self.adds = budget, n or 0, dim, n is None
-        self.pure = isinstance(budget, PureDP)
-        self.kind: Literal["laplace", "gaussian"] = "laplace" if self.pure else "gaussian"
+        self.kind = noise_kind(type(budget))
+        self.pure = type(budget) is PureDP
         #: Price of all: epsilon, or the square of mu that the Gaussian noise of all would have.
         self.whole = _PRICES[type(budget)](budget)
         self.unsure = 0.0  # relative deviation of n
@@ -209,6 +213,22 @@ class Numbers:
         """Scale of noise that costs a share."""
         return move / self.root(float(share * self.whole * _LESS))
 
+    def sum(
+        self,
+        name: Literal["count", "centre", "guard"],
+        share: Fraction,
+        ball: Ball,
+        far: float = math.inf,
+    ) -> Add:
+        """Return a query for a sum that takes a share."""
+        move = 2 if name == "centre" and not self.adds else 1
+        dim = self.dim if name == "centre" else 1
+        return Add(name, share, self.kind, self.sigma(share, move), dim, move, ball, far)
+
+    def count_share(self) -> Fraction:
+        """Share of a private number of units."""
+        return Fraction(2 if self.pure else 1, 100)
+
     def rest(self, left: Fraction) -> Any:
         """Return noise that costs exactly what is left."""
         if self.pure:
@@ -217,10 +237,10 @@ class Numbers:
 
     def choice_share(self) -> Fraction | None:
         """Share of a choice; None where the units are too few for a search."""
-        if self.n < _LEAST_N or self.rate(_CHOICES[-1]) * self.n < _TOO_LITTLE:
+        if self.n < LEAST_N or self.rate(CHOICES[-1]) * self.n < TOO_LITTLE:
             return None
-        enough = (share for share in _CHOICES if self.rate(share) * self.n >= _ENOUGH)
-        return next(enough, _CHOICES[-1])
+        enough = (share for share in CHOICES if self.rate(share) * self.n >= _ENOUGH)
+        return next(enough, CHOICES[-1])
 
     def last_share(self, share: Fraction) -> Fraction:
         """Share of a radius after centres, which sets the noise of the release."""
@@ -237,17 +257,22 @@ class Numbers:
         return max(min(self.n * self.noise(share), items / 8.0), least)
 
     def candidates(self, rate: float, penalty: float, depth: float) -> int:
-        """Return how many radii there are to choose from; see ``Numbers`` in ``_numbers``."""
+        """Return how many radii there are to choose from.
+
+        They reach some way under the radius so far, less where few units could lead there by
+        themselves, and nowhere the penalty outweighs all units. ``depth`` is the logarithm of the
+        largest radius over the radius so far.
+        """
         slope, whole = rate * penalty, rate * self.n
         span = min((0.5 * whole - 2.0) / slope, math.log(64.0))
         octaves = min(depth + span, (whole - 5.0) / slope) / math.log(2.0)
-        return max(2, 1 + math.floor(4 * octaves))
+        return max(2, 1 + math.floor(4.0 * octaves + _NEAR))
 
     def places(self, rate: float, reach: float, spread: float) -> int:
         """Return how many places along an axis there are to choose from; odd."""
-        fine = 2.0 * math.ceil(2.0 * reach / spread) + 1.0
+        fine = 2.0 * math.ceil(2.0 * reach / spread - _NEAR) + 1.0
         most = min(fine, math.exp(min(0.25 * rate * self.n - 2.0, 10.0)), 129)
-        return max(3, 2 * math.floor(0.5 * (most - 1.0)) + 1)
+        return max(3, 2 * math.floor(0.5 * (most - 1.0) + _NEAR) + 1)
 
     def plan(
         self, left: Fraction, taken: Fraction, spread: float, radius: float
@@ -279,8 +304,9 @@ _PRICES: dict[type[Budget], Callable[[Any], Fraction]] = {
 }
 
 
-def _up(share: Fraction) -> float:
-    return float(min(share / _LESS, Fraction(1)))
+def spent_of(budget: Budget, share: Fraction) -> Budget:
+    """Return a share of a budget, rounded up."""
+    return share_of(budget, float(min(share / _LESS, Fraction(1))))
 
 
 class _Search:
@@ -297,7 +323,7 @@ class _Search:
     def walk(self) -> Generator[Query, Any, Outcome]:
         numbers = self.numbers
         if numbers.adds:
-            if numbers.rate(_CHOICES[-1]) * _MOST < _TOO_LITTLE:  # of no number of units
+            if numbers.rate(CHOICES[-1]) * MOST < TOO_LITTLE:  # of no number of units
                 return self.ended("small n", self.public)
             yield from self.count()
         share = numbers.choice_share()
@@ -337,7 +363,7 @@ class _Search:
     def count(self) -> Generator[Query, Any, None]:
         """Ask for the number of units; plan with one deviation less."""
         numbers = self.numbers
-        query = self.sum("count", Fraction(2 if numbers.pure else 1, 100), 1)
+        query = numbers.sum("count", numbers.count_share(), self.public)
         self.size = max(float((yield self.asked(query))[0]), 1.0)
         self.least = max(self.size - 2.0 * query.deviation, 1.0)
         numbers.n = max(0, math.floor(self.size - query.deviation))
@@ -390,7 +416,7 @@ class _Search:
         for share, length in zip(shares, lengths, strict=True):
             if ball is None:  # the space has no room about this centre
                 break
-            query = self.sum("centre", share, 1 if self.numbers.adds else 2, ball)
+            query = self.numbers.sum("centre", share, ball)
             answer = np.asarray((yield self.asked(query)))
             if ball is self.public and not self.numbers.pure:
                 self.first = share, answer
@@ -402,25 +428,12 @@ class _Search:
     def guarded(self, share: Fraction) -> Generator[Query, Any, Outcome]:
         """Ask how much of the units is outside, and go back to the public ball if it is much."""
         ball, numbers, far = self.ball, self.numbers, self.far(self.ball.center)
-        query = self.sum("guard", share, 1, ball, far)
+        query = numbers.sum("guard", share, ball, far)
         total = float((yield self.asked(query))[0])
         allowed = numbers.n * numbers.noise(self.left) * self.public.reach / (far - ball.radius)
         if total > 0.25 * allowed + (3.91 if numbers.pure else 2.33) * query.sigma:
             return self.ended("back", self.public)
         return self.ended("found", ball, outside=(total, query.deviation), far=far)
-
-    def sum(
-        self,
-        name: Literal["count", "centre", "guard"],
-        share: Fraction,
-        move: int,
-        ball: Ball | None = None,
-        far: float = math.inf,
-    ) -> Add:
-        numbers = self.numbers
-        dim = numbers.dim if name == "centre" else 1
-        sigma = numbers.sigma(share, move)
-        return Add(name, share, numbers.kind, sigma, dim, move, ball or self.public, far)
 
     def asked(self, query: Query) -> Query:
         """Spend the share of a query, which with all before and the rest is within the budget."""

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from riemdp._errors import InvalidBudgetError
-from riemdp.privacy import adds_up, largest_range, share_of
-from riemdp.release._search._numbers import LEAST_N, MOST_SHARE, TOO_LITTLE, Numbers
+import numpy as np
+
+from riemdp.manifolds import Ball, Euclidean
+from riemdp.privacy import adds_up
+from riemdp.release._search._adaptive import (
+    CHOICES,
+    LEAST_N,
+    MOST,
+    TOO_LITTLE,
+    Numbers,
+)
 
 if TYPE_CHECKING:
     from riemdp.privacy import Budget
 
 #: Spreads, over the public radius, for which there is a forecast.
 SPREADS = (0.01, 0.03, 0.1, 0.3)
-#: What was measured over what the schedule plans with, under Gaussian noise; twice it under Laplace
-#: noise.
-_MEASURED = {0.5: 1.5, 1.0: 2.0}
+#: What was measured over what is planned with, under Gaussian noise and under Laplace noise.
+_MEASURED = {"gaussian": 1.5, "laplace": 2.0}
 
 
 @dataclass(frozen=True)
@@ -49,25 +57,29 @@ class Forecast:
         )
 
 
-def forecast(radius: float, dim: int, n: int, budget: Budget) -> Forecast:
-    """Say what to expect of a search in a public ball of this radius."""
+def forecast(radius: float, dim: int, n: int, budget: Budget, *, counted: bool) -> Forecast:
+    """Say what to expect of a search in a public ball of this radius, of about so many units.
+
+    ``counted`` says that their number is private.
+    """
     shared = adds_up(budget, dim)
-    numbers = Numbers(shared, n, dim)
-    try:
-        rate = largest_range(share_of(shared, MOST_SHARE))
-    except InvalidBudgetError:  # it underflows
-        rate = 0.0
-    smallest = max(LEAST_N, math.ceil(TOO_LITTLE / rate)) if rate > TOO_LITTLE / 2.0**63 else None
+    numbers = Numbers(shared, None if counted else n, dim)
+    count = numbers.count_share() if counted else Fraction()
+    if counted:
+        query = numbers.sum("count", count, Ball(Euclidean(1), np.zeros(1), 1.0))
+        numbers.n = max(0, math.floor(n - query.deviation))
+        numbers.unsure = query.deviation / max(numbers.n, 1)
+    rate = numbers.rate(CHOICES[-1])
+    smallest = max(LEAST_N, math.ceil(TOO_LITTLE / rate)) if rate * MOST > TOO_LITTLE else None
     share = numbers.choice_share()
     if share is None:
         return Forecast(None, smallest, 1.0, ())
-    left = 1.0 - share
-    worse = numbers.noise(left) / numbers.noise(1.0)
+    left = 1 - count - share
+    worse = numbers.noise(left) / numbers.noise(Fraction(1))
     expected = []
+    taken = numbers.last_share(share) + numbers.guard_share()
     for spread in SPREADS:
-        plan = numbers.plan(share, left, spread * radius, radius, 3)
-        noise = numbers.noise(left) * radius
-        if plan is not None:
-            noise = min(noise, _MEASURED[numbers.power] * plan.noise)
+        planned = numbers.plan(left, taken, spread * radius, radius)[0]
+        noise = min(numbers.noise(left) * radius, _MEASURED[numbers.kind] * planned)
         expected.append((spread, noise))
-    return Forecast(share, smallest, worse, tuple(expected))
+    return Forecast(float(share), smallest, worse, tuple(expected))

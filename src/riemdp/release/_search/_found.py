@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import real
 from riemdp._described import Described, digits
 from riemdp._errors import BudgetExceededError, InvalidParameterError
 from riemdp.manifolds import Ball
 from riemdp.privacy import Budget, Reservation, check_budget
-from riemdp.release._search._steps import ChoiceStep, Search, Step
+from riemdp.release._search._numbers import radii
+from riemdp.release._search._steps import Search
 
 if TYPE_CHECKING:
     from riemdp.privacy import Anchor
-    from riemdp.release._search._schedule import Reason
+    from riemdp.release._search._adaptive import Reason
 
+#: Radii that one search draws at most.
+_MOST_RADII = 3
 _REASONS: dict[Reason, str] = {
-    "small n": "no: the records are too few for a search, and nothing was spent",
+    "small n": "no: the units are too few for a search",
     "wide": "no: the records are about as wide as the public ball",
     "found": "yes",
     "back": "no: a smaller one was found, and given up",
@@ -38,8 +41,9 @@ class PrivateBall(Described):
     ball : Ball
         Ball of the releases: the one that was found, or the public one.
     reason : {"small n", "wide", "found", "back"}
-        Why the search ended: the records are too few for one, and nothing was spent; they are as
-        wide as the public ball; a smaller ball was found; one was found and had to be given up.
+        Why the search ended: the records (or people) are too few for one, and nothing was spent
+        but for a private number of them; they are as wide as the public ball; a smaller ball was
+        found; one was found and had to be given up.
     search : Search
         Receipt of the steps.
     budget : PureDP, ApproxDP, GDP or ZCDP
@@ -52,6 +56,10 @@ class PrivateBall(Described):
         What was charged, if anything was.
     anchor : Anchor or None
         Of the charge for the search and the releases together, in a durable ledger.
+    bias_at_most : float
+        Bound of how far clipping to the ball moves a mean, from a released number. On flat spaces
+        and Hadamard manifolds it fails with probability 0.03 at most, with 0.06 if the number of
+        records (or people) is private.
 
     Examples
     --------
@@ -75,19 +83,19 @@ class PrivateBall(Described):
     account: Reservation = field(repr=False)
     accountant: object = field(default=None, repr=False)
     anchor: Anchor | None = field(default=None, repr=False)
+    bias_at_most: float = 0.0
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         units = self.ball.manifold.in_units(self.ball.radius)
         left = self.left
-        steps = [f"{label}: {guarantee}" for label, guarantee in self.spent]
         return f"Private ball in {self.ball.manifold}", [
             ("centre", digits(self.ball.center)),
             ("radius", f"{self.ball.radius:.4g}{units and f' ({units})'}"),
             ("public", f"a ball of radius {self.public.radius:.4g}, which it was looked for in"),
             ("found", _REASONS[self.reason]),
-            ("n", f"{self.n:,}"),
+            ("n", "private" if self.n is None else f"{self.n:,}"),
             ("budget", f"{self.budget}, of search and releases together"),
-            ("spent", "\n".join(steps) or "nothing"),
+            ("spent", "nothing" if self.spent is None else f"{self.spent}, on the search"),
             ("left", "nothing" if left is None else f"{left}, for releases on the ball"),
             ("private", "yes" if self.private else "NO: the noise was seeded"),
         ]
@@ -103,8 +111,8 @@ class PrivateBall(Described):
         return self.search.ball
 
     @property
-    def n(self) -> int:
-        """Number of records."""
+    def n(self) -> int | None:
+        """Public number of records, or of people; None where it is private."""
         return self.search.n
 
     @property
@@ -116,17 +124,17 @@ class PrivateBall(Described):
         return self.account.left
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[dict[str, Any], ...]:
         """What was asked and answered, in order."""
         return self.search.steps
 
     @property
-    def spent(self) -> tuple[tuple[str, Budget], ...]:
-        """Label and guarantee of each step of the search."""
-        return tuple((step.label, step.guarantee) for step in self.steps)
+    def spent(self) -> Budget | None:
+        """What the search took; None if that is nothing."""
+        return self.search.spent if self.steps else None
 
     def clipped_at_most(self, beta: float = 0.05) -> int:
-        """Bound of the number of records of the public ball that lie outside the one found.
+        """Bound of the number of records (or people) that lie outside the ball.
 
         Parameters
         ----------
@@ -152,11 +160,11 @@ class PrivateBall(Described):
             raise InvalidParameterError(f"beta must lie between 0 and 1, got {beta}")
         if self.ball == self.public:
             return 0
-        radii = [s for s in self.steps if isinstance(s, ChoiceStep) and s.query == "radius"]
         # Which radius is the last to be taken depends on the later ones: the bound is of all.
-        each = beta / (self.search.rounds + 1)
-        bounds = [_left_out(step, each) for step in radii if step.value == self.ball.radius]
-        return min(self.n, max(bounds, default=self.n))
+        each = beta / _MOST_RADII
+        last = [s for s in self.steps if s["query"] == "radius" and _value(s) == self.ball.radius]
+        most = math.inf if self.n is None else self.n
+        return int(min(most, max(_left_out(step, each) for step in last)))
 
     def part(self, budget: Budget | None) -> Budget:
         """Return what a release takes, which has to be left.
@@ -208,6 +216,10 @@ class PrivateBall(Described):
         return replace(self.search, release=part) if self.steps else None
 
 
-def _left_out(step: ChoiceStep, beta: float) -> int:
-    far = step.penalty * math.log(step.top / step.value)
-    return math.floor((far + math.log(step.count / beta) / step.rate) * (1.0 + 1e-12))
+def _value(step: dict[str, Any]) -> float:
+    return float(radii(step["top"], step["count"])[step["place"]])
+
+
+def _left_out(step: dict[str, Any], beta: float) -> int:
+    far = step["penalty"] * math.log(step["top"] / _value(step))
+    return int((far + math.log(step["count"] / beta) / step["rate"]) * (1.0 + 1e-12))

@@ -13,7 +13,6 @@ from riemdp.noise.exact import FlatDraw, default_grid, exact_choice
 from riemdp.release._search._adaptive import Add, Choose, Query
 from riemdp.release._search._numbers import Weights, place_weights, radius_weights
 from riemdp.release._search._records import Records, below, beyond, made_of
-from riemdp.statistics._records import in_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,6 +79,8 @@ class Units:
         found: Any
         found, lost = made_of(ball, ball.coordinates, records.points)
         shape = Vector(ball.manifold.dim)
-        rows = shape.rows(in_units(found, ball.reach))
+        # no quotient may be longer than 1, which would not count
+        unit = ball.reach * (1.0 + (ball.manifold.dim + 8.0) * 2.0**-52)
+        rows = shape.rows(found / unit)
         rows[lost] = 0
         return tuple(Fraction(x, UNIT) for x in added(rows, shape.longest).total)
