@@ -405,7 +405,7 @@ def test_a_smaller_ball_is_found_within_the_budget(riemdp, fails, tmp_path):
     assert f"found in {len(release.search.steps)} steps" in result.stdout
     assert library.verify(release).passed
     shown = riemdp("verify", document)
-    assert "spread" in shown.stdout
+    assert "pairs" in shown.stdout
     fails(2, "mean", file, *space, "--adapt", "--statistic", "tangent-mean")
 
 
