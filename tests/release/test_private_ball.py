@@ -73,6 +73,53 @@ def test_a_tight_cluster_is_found_and_released_with_a_fraction_of_the_noise():
     assert verify(release).passed
 
 
+WHOSE = np.arange(2400) // 4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"adjacency": "add-remove"},
+        {"users": WHOSE},
+        {"users": WHOSE, "people": 600},
+    ],
+    ids=["add-remove", "add-remove-user", "replace-user"],
+)
+@pytest.mark.parametrize("budget", [PureDP(3.0), GDP(1.0), ZCDP(0.5), ApproxDP(4.0, 1e-6)], ids=str)
+@pytest.mark.fast(6)
+def test_under_every_adjacency(budget, options):
+    """Of records and of people, whether their number is public or not."""
+    points = cluster(2400, spread=0.02)
+    found = private_mean(points, PLANE, budget, adapt=True, generator=seeded(1), **options)
+    plain = private_mean(points, PLANE, budget, generator=seeded(1), **options)
+    assert found.ball.radius < 0.2
+    assert found.expected_distance < 0.5 * plain.expected_distance
+    assert found.guarantee == plain.guarantee
+    assert found.adjacency == plain.adjacency != "replace-one"
+    assert (found.search.n is None) == found.adjacency.startswith("add-remove")
+    assert verify(found.to_json()).passed
+    np.testing.assert_allclose(found.value, points.mean(axis=0), atol=0.05)
+
+
+def test_a_ball_belongs_to_the_adjacency_of_its_search():
+    points, either = cluster(2000), GDP(1.0, adjacency="add-remove")
+    found = private_ball(points, PLANE, either, generator=seeded())
+    assert found.left.adjacency == "add-remove"
+    first = private_mean(points, found, GDP(0.2))  # a share names no adjacency
+    assert (first.guarantee, first.n) == (either, None)
+    assert verify(first).passed
+    with pytest.raises(InvalidParameterError, match="the budget is about add-remove"):
+        private_mean(points, found, adjacency="replace-one")
+    other = private_ball(points, PLANE, GDP(1.0), generator=seeded())
+    with pytest.raises(UnsupportedNeighboursError, match="another adjacency"):
+        private_mean(points, other, adjacency="add-remove")
+    account = Accountant(either)
+    private_mean(points, PLANE, either, adapt=True, accountant=account)
+    assert account.remaining is None
+    with pytest.raises(UnsupportedNeighboursError):
+        private_ball(points, PLANE, either, accountant=Accountant(GDP(1.0)))
+
+
 def test_wide_data_cost_one_choice():
     rng = np.random.default_rng(2)
     points = PLANE.project(rng.normal(0.0, 0.6, (5000, 2)))

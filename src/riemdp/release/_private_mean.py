@@ -20,6 +20,7 @@ from riemdp.release._private_ball import find_ball
 from riemdp.release._projection import check_project
 from riemdp.release._relation import relation, says_whose, with_users
 from riemdp.release._run import Options, checked_offer, run
+from riemdp.release._search._found import PrivateBall
 from riemdp.release._search._steps import centre_kind
 from riemdp.release._weights import weighted, with_contribution
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
-    from riemdp.release._search._found import PrivateBall
     from riemdp.statistics import Neighbours
 
 
@@ -205,7 +205,8 @@ def private_mean(
     wanted = _wanted(method, rounds, shares, alpha)
     records = with_users(points, users)
     has_users = says_whose(records)
-    asked = relation(neighbours, adjacency, budget, has_users=has_users, people=people)
+    said = ball.budget if isinstance(ball, PrivateBall) else budget
+    asked = relation(neighbours, adjacency, said, has_users=has_users, people=people)
     asked = with_contribution(asked, contribution)
     records, weighs = weighted(records, weights, asked, wanted, private=private_weights)
     if weighs is not None and adapt:

@@ -13,6 +13,7 @@ from riemdp.manifolds import Ball
 from riemdp.privacy import Budget, Reservation, check_budget
 from riemdp.release._search._numbers import radii
 from riemdp.release._search._steps import Search
+from riemdp.statistics import ReplaceOne
 
 if TYPE_CHECKING:
     from riemdp.privacy import Anchor
@@ -194,6 +195,8 @@ class PrivateBall(Described):
         if budget is None or budget == left:
             return left
         check_budget(budget)
+        if budget.adjacency == ReplaceOne.name:  # as a budget that names none has it
+            budget = budget.under(left.adjacency)
         if type(budget) is not type(left):
             raise InvalidParameterError(
                 f"the budget of a release on a ball that was found must be a share of what is "
