@@ -103,7 +103,8 @@ def test_whatever_is_changed_is_found(release, which):
                 names = failed(Release.from_json(json.dumps(changed)))
             except RiemdpError:
                 names = ["search"]
-            assert {"search", "guarantee"} & set(names), path
+            is_answer = {"place", "rounded"} & {*path}  # others may lead to the same ball
+            assert is_answer or {"search", "guarantee"} & set(names), path
             seen += 1
     assert seen > 20
 
