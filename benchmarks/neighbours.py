@@ -61,7 +61,7 @@ def add_remove(draws: int) -> Iterator[Row]:
     points[:, 0] += 0.378 - points[:, 0].mean()
     mean = points.mean(axis=0)
     form = AddRemove().form(TangentMean(), ball)
-    asked = form.ask(ball, form.start(ball), 0)
+    asked = next(form.queries(ball))
     exact = [float(x) for x in answer(asked, ball, points, 0.0)]
     given = points, ball, GDP(mu)
     first = riemdp.private_mean(*given, neighbours=AddRemove(), generator=random, **GAUSSIAN)

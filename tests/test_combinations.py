@@ -37,6 +37,8 @@ from riemdp.statistics import (
     ReplaceUser,
     TangentRegression,
     Variance,
+    Weighted,
+    largest_share,
 )
 
 N, PEOPLE, STEP = 30, 15, 5
@@ -66,6 +68,8 @@ STATISTICS = {
     "line": TangentRegression(-1.0, 1.0),
     "design": TangentRegression(-1.0, 1.0, tuple(COVARIATES.tolist())),
 }
+#: Those that take public weights in a form of their own, `Weighted`.
+WEIGHABLE = "median", "moments", "recentred", "variance"
 MEANS = {"mean": {}, "intrinsic": {}, "refined": {"method": "refined"}}
 RELATIONS = {
     "replace-one": ReplaceOne(),
@@ -113,7 +117,7 @@ class Case:
         return (
             (self.asked in MEANS or not self.groups)
             and (of_mean or self.ball != "adapt")
-            and (of_mean or self.weights != "public")
+            and (of_mean or self.weights != "public" or self.asked in WEIGHABLE)
             and (not self.groups or self.ball == "public")
             and known
         )
@@ -124,7 +128,18 @@ def extras_of(case):
     takes = STATISTICS[case.asked].takes if case.asked in STATISTICS else ()
     found = {"labels": LABELS, "covariates": COVARIATES}
     found = {name: found[name] for name in takes}
-    return found | ({"weights": WEIGHTS} if case.weights == "private" else {})
+    with_records = case.weights == "private" or (
+        case.weights == "public" and case.asked in STATISTICS
+    )
+    return found | ({"weights": WEIGHTS} if with_records else {})
+
+
+def statistic_of(case):
+    """What is asked for, where it is no mean of private_mean."""
+    statistic = STATISTICS.get(case.asked)
+    if case.weights == "public" and statistic is not None:
+        return Weighted(statistic, largest_share(WEIGHTS))
+    return statistic
 
 
 def records_of(case, rows):
@@ -164,7 +179,7 @@ def call_of(case, ball, **more):
         options["n"] = by_group(lambda rows: rows.stop - rows.start)
     if case.asked == "intrinsic":
         options["mechanism"] = INTRINSIC[case.space]
-    if case.weights == "public":
+    if case.weights == "public" and case.asked in MEANS:
         options["weights"] = WEIGHTS
     if case.weights == "private" and case.asked in MEANS and not case.groups:
         options["private_weights"] = True
@@ -180,7 +195,7 @@ def released(case, found, **more):
         return riemdp.private_means(points, ball, budget, **options)
     if case.asked in MEANS:
         return riemdp.private_mean(points, ball, budget, **options)
-    return riemdp.private_statistic(STATISTICS[case.asked], points, ball, budget, **options)
+    return riemdp.private_statistic(statistic_of(case), points, ball, budget, **options)
 
 
 def row_of(error):
@@ -207,7 +222,7 @@ def outcome(case, found):
         released(case, replace(found, account=again) if searched else None)
         return None
     points, ball, options = call_of(case, searched or BALLS[case.space])
-    statistic = STATISTICS.get(case.asked)
+    statistic = statistic_of(case)
     options |= {} if statistic is None else {"statistic": statistic}
     riemdp.check(points, ball, None if searched else BUDGET, **options)
     return None

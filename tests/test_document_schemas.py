@@ -196,7 +196,7 @@ def test_every_key_that_the_schema_needs_the_reader_needs(validators, made):
     schema = validators["riemdp-release/2"].schema
     optional = set(schema["properties"]) - set(schema["required"])
     assert optional == {
-        "projected", "shrunk", "search", "anchor", "versions",
+        "projected", "shrunk", "scales", "search", "anchor", "versions",
     }  # fmt: skip
     for key in schema["required"]:
         document = {name: each for name, each in made["mean"].items() if name != key}
@@ -254,9 +254,9 @@ PARTS = [
     statistics.ProcrustesMean(),
     statistics.Variance(),
     statistics.DirectVariance(),
-    statistics.TangentMean().weighted(2),
-    statistics.WeightedFrechetMean(0.1),
-    statistics.WeightedTangentMean(0.1),
+    statistics.Counted(statistics.TangentMean(), 1.0, weighs=True),
+    statistics.Weighted(statistics.FrechetMean(), 0.1),
+    statistics.Weighted(SUMS, 0.1),
 ]
 
 

@@ -197,7 +197,7 @@ def test_what_it_does_not_say_is_refused_by_name():
     assert all("Silent" in row.problem and row.required_budget is None for row in table)
     with pytest.raises(errors.UnsupportedBudgetError, match=r"Budget\.sizes"):
         silent.at(0.2)
-    with pytest.raises(errors.UnsupportedBudgetError, match="split Silent among 2"):
+    with pytest.raises(errors.UnsupportedBudgetError, match="to share Silent"):
         silent.split(2)
     assert within(silent, silent)
     # of another size nothing is known

@@ -10,7 +10,7 @@ import pytest
 
 PACKAGES = ("privacy", "statistics", "mechanisms", "release", "noise")
 #: Work space of a solver.
-MUTABLE = {"_Pass", "Pass"}
+MUTABLE = {"_Pass", "Dense", "Pass"}
 
 
 def classes():

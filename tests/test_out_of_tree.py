@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import json
-import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -21,10 +20,8 @@ from riemdp import (
     Accountant,
     Ball,
     Euclidean,
-    Hyperbolic,
     PureDP,
     Release,
-    SPDAffineInvariant,
     Sphere,
     _part,
     plan,
@@ -35,6 +32,7 @@ from riemdp import (
 )
 from riemdp.cli import app
 from riemdp.release import _named
+from riemdp.statistics import Answer, Prepared, answer
 
 FOLDER = Path(__file__).parent / "data" / "outside"
 UNPROVEN = {"allow_unproven": True}
@@ -72,95 +70,49 @@ def failed(release):
 def test_parts_are_known_by_their_entry_points_alone(outside):
     sys.modules.pop("outside")
     found = {part.name: part for part in _part.catalogue()}
-    assert found["outside.FrechetVariance"].sort == "statistic"
+    assert found["outside.Spread"].sort == "statistic"
     assert found["outside.Logistic"].sort == "mechanism"
     assert found["outside.Logistic"].proof is None
     assert found["outside.Logistic"].package == "outside"
 
 
-# The variance itself: against other ways to compute it, and against its sensitivity.
+# The spread itself: against another way to compute it, and against its sensitivity.
 
 
-def variance(outside, ball, points):
-    statistic = outside.FrechetVariance()
-    tol = statistic.tolerance(ball, 0.0)
-    return float(statistic.finish(ball, ball.project(points), tol)[0] + 0.5 * ball.radius**2)
+def spread(outside, ball, points):
+    query = next(outside.Spread().queries(ball))
+    return float(answer(query, ball, points, 0.0)[0]) + 0.5 * ball.radius**2
 
 
-def test_the_variance_is_the_least_mean_square(outside):
+def test_the_spread_is_a_mean_square(outside):
     ball, points = sphere_data(9)
-    grid = np.stack(np.meshgrid(*2 * [np.linspace(-0.3, 0.3, 121)]), axis=-1).reshape(-1, 2)
-    others = ball.point(grid)
-    squares = np.square(ball.manifold.dist(others[:, None], points[None])).mean(axis=1)
-    found = variance(outside, ball, points)
-    assert found <= squares.min() <= found + 2e-5
-    flat, data = line_data(9)
-    assert variance(outside, flat, data) == pytest.approx(np.var(data), rel=1e-12)
+    squares = np.square(ball.manifold.dist(ball.center, points))
+    assert spread(outside, ball, points) == pytest.approx(squares.mean(), rel=1e-9)
 
 
-def moves(outside, ball, n, seeds=40):
-    """Moves of the variance when one record is replaced, the most extreme pair first."""
-    dim = ball.manifold.dim
-    pole = ball.radius * np.eye(dim)[:1]
-    yield ball.point(np.repeat(pole, n, axis=0)), ball.point(-pole)
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        vectors = rng.normal(size=(n + 1, dim))
-        vectors[: n // 2] = vectors[0]
-        lengths = rng.choice([0.0, 0.5, 1.0], p=[0.1, 0.2, 0.7], size=(n + 1, 1))
-        vectors *= lengths * ball.radius / np.linalg.norm(vectors, axis=1, keepdims=True)
-        points = ball.point(vectors)
-        yield points[:-1], points[-1:]
-
-
-@pytest.mark.fast("2-Euclidean(dim=1)-1.0", "3-SPDAffineInvariant(k=2)-1.0")
-@pytest.mark.parametrize(
-    ("manifold", "radius"),
-    [
-        (Euclidean(1), 1.0),
-        (Euclidean(3), 2.0),
-        (Sphere(2), 0.5),
-        (Sphere(2), 1.4),
-        (Hyperbolic(2), 2.0),
-        (SPDAffineInvariant(2), 1.0),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("n", [2, 3, 10])
-def test_no_pair_moves_the_variance_farther_than_it_says(outside, manifold, radius, n):
-    ball = Ball(manifold, manifold.origin, radius)
-    claimed = outside.FrechetVariance().replace_one(ball, n, "distance")
-    found = []
-    for points, record in moves(outside, ball, n):
-        other = np.concatenate([points[:-1], record])
-        found.append(abs(variance(outside, ball, points) - variance(outside, ball, other)))
-    assert max(found) <= claimed * (1.0 + 1e-9)
-    # the first pair attains 4 r^2 (n - 1) / n^2, so that half the constant would not do
-    assert found[0] == pytest.approx(4.0 * radius**2 * (n - 1) / n**2, rel=1e-6)
-    if n > 2:
-        assert max(found) > 0.5 * 4.0 * radius**2 / n
-
-
-def test_the_value_lies_in_the_range(outside):
-    ball, points = sphere_data()
-    range_ = outside.FrechetVariance().range(ball)
-    assert range_.contains([variance(outside, ball, points)])
-    far = ball.point(np.repeat([[0.5, 0.0], [-0.5, 0.0]], 5, axis=0))
-    assert variance(outside, ball, far) == pytest.approx(0.25, rel=1e-9)
-    assert range_.contains([variance(outside, ball, far)])
+def test_one_record_moves_the_spread_as_far_as_it_says(outside):
+    for ball, _ in (sphere_data(), line_data()):
+        ends = ball.point(ball.radius * np.eye(ball.manifold.dim)[:1])
+        query = next(outside.Spread().queries(ball))
+        for n in (1, 3):
+            points = np.repeat(ball.center[None], n, axis=0)
+            other = np.concatenate([ends, points[1:]])
+            moved = spread(outside, ball, other) - spread(outside, ball, points)
+            claimed = query.replace_one(ball, n, "distance")
+            assert (1.0 - 1e-9) * claimed < moved <= claimed
 
 
 # Release, document, verification.
 
 
 @pytest.mark.parametrize("mechanism", ["auto", "riemannian-laplace", "tangent-laplace"])
-def test_a_variance_is_released_written_and_read(outside, mechanism):
+def test_a_spread_is_released_written_and_read(outside, mechanism):
     ball, points = sphere_data()
-    with pytest.raises(riemdp.UnprovenMechanismError, match=r"of outside\.FrechetVariance\. Pass"):
-        private_statistic(outside.FrechetVariance(), points, ball, PureDP(1.0), mechanism=mechanism)
+    with pytest.raises(riemdp.UnprovenMechanismError, match=r"of outside\.Spread\. Pass"):
+        private_statistic(outside.Spread(), points, ball, PureDP(1.0), mechanism=mechanism)
     account = Accountant(PureDP(1.0))
     release = private_statistic(
-        outside.FrechetVariance(),
+        outside.Spread(),
         points,
         ball,
         PureDP(1.0),
@@ -170,23 +122,23 @@ def test_a_variance_is_released_written_and_read(outside, mechanism):
     )
     assert release.value.shape == (1,)
     assert not release.proven
-    unproved = "the guarantee is not proved: no proof is known of outside.FrechetVariance"
+    unproved = "the guarantee is not proved: no proof is known of outside.Spread"
     assert unproved in release.warnings  # a draw may lie at the boundary, which is said too
-    assert release.sensitivity == pytest.approx(4.0 * 0.25 / 60, rel=1e-6)
+    assert release.sensitivity == pytest.approx(0.25 / 60, rel=1e-6)
     assert release.mechanism.manifold == Euclidean(1)
     assert failed(release) == {"proof"}
     document = json.loads(release.to_json())
-    assert document["statistic"] == {"type": "outside.FrechetVariance"}
-    assert document["proofs"]["outside.FrechetVariance"] is None
+    assert document["statistic"] == {"type": "outside.Spread"}
+    assert document["proofs"]["outside.Spread"] is None
     again = Release.from_json(release.to_json())
     assert again.to_json() == release.to_json()
-    assert again.statistic == outside.FrechetVariance()
+    assert again.statistic == outside.Spread()
     assert failed(again) == {"proof"}
     # negative controls
     weak = replace(release.mechanism, sigma=0.5 * release.sigma)
     assert failed(replace(again, mechanism=weak)) >= {"guarantee", "proof"}
-    assert failed(replace(again, value=np.array([0.3]))) == {"value", "arithmetic", "proof"}
-    claimed = release.to_json().replace('"outside.FrechetVariance": null', '"x": "y"')
+    assert failed(replace(again, value=np.array([0.3]))) == {"arithmetic", "proof"}
+    claimed = release.to_json().replace('"outside.Spread": null', '"x": "y"')
     assert claimed != release.to_json()
     assert "proof" in failed(Release.from_json(claimed))
     assert not Release.from_json(claimed).proven
@@ -194,17 +146,17 @@ def test_a_variance_is_released_written_and_read(outside, mechanism):
 
 def test_a_document_of_what_is_not_installed_is_refused_by_name(outside):
     ball, points = sphere_data()
-    release = private_statistic(outside.FrechetVariance(), points, ball, PureDP(1.0), **UNPROVEN)
-    text = release.to_json().replace("outside.FrechetVariance", "elsewhere.FrechetVariance")
-    with pytest.raises(riemdp.InvalidParameterError, match=r"elsewhere\.FrechetVariance"):
+    release = private_statistic(outside.Spread(), points, ball, PureDP(1.0), **UNPROVEN)
+    text = release.to_json().replace("outside.Spread", "elsewhere.Spread")
+    with pytest.raises(riemdp.InvalidParameterError, match=r"elsewhere\.Spread"):
         Release.from_json(text)
 
 
 def test_more_data_bring_the_release_nearer_to_the_truth(outside):
     ball, points = sphere_data(4000)
-    truth = variance(outside, ball, points)
+    truth = spread(outside, ball, points)
     release = private_statistic(
-        outside.FrechetVariance(),
+        outside.Spread(),
         points,
         ball,
         PureDP(1.0),
@@ -217,7 +169,7 @@ def test_more_data_bring_the_release_nearer_to_the_truth(outside):
 def test_a_statistic_goes_with_any_registered_mechanism(outside):
     ball, points = sphere_data()
     release = private_statistic(
-        outside.FrechetVariance(),
+        outside.Spread(),
         points,
         ball,
         PureDP(1.0),
@@ -229,21 +181,13 @@ def test_a_statistic_goes_with_any_registered_mechanism(outside):
     assert again.mechanism == release.mechanism
     assert failed(again) == {"proof"}
     named = next(check for check in verify(again).checks if check.name == "proof").detail
-    assert named == "no proof is known of outside.Logistic, outside.FrechetVariance"
+    assert named == "no proof is known of outside.Logistic, outside.Spread"
 
 
 # A statistic of several answers, each paid for by its share of the budget.
 
 
-@pytest.fixture
-def shares(monkeypatch):
-    """Shares of GDP, by sqrt(mu_1^2 + ... + mu_k^2), where the definition has none."""
-    if not hasattr(GDP, "split"):
-        share = lambda budget, steps: GDP(budget.mu / math.sqrt(steps))  # noqa: E731
-        monkeypatch.setattr(GDP, "split", share, raising=False)
-
-
-def test_a_median_in_steps(outside, shares):
+def test_a_median_in_steps(outside):
     ball, points = sphere_data(4000)
     points = ball.point(0.2 * ball.coordinates(points))
     points[:400] = ball.point([[0.4, 0.4]])  # a tenth far off, which a median hardly notices
@@ -274,23 +218,25 @@ def test_a_median_in_steps(outside, shares):
     weak = replace(release.mechanism, sigma=release.sigma / 4.0)
     assert "guarantee" in failed(replace(again, mechanism=weak))
     more = release.to_json().replace('"steps": 16', '"steps": 17')
-    assert "guarantee" in failed(Release.from_json(more))
+    assert failed(Release.from_json(more)) == {"queries"}
 
 
 def test_no_record_moves_an_answer_farther_than_it_says(outside):
     ball, points = sphere_data(20)
-    question = outside.Median().ask(ball, ball.point([0.2, -0.1]), 0)
+    queries = outside.Median().queries(ball)
+    next(queries)
+    query = queries.send(Answer(np.array([0.2, -0.1]), 0.0))
     ends = ball.point(0.5 * np.array([[np.cos(t), np.sin(t)] for t in np.linspace(0, 6.3, 40)]))
     answers = []
     for end in ends:
         points[0] = end
-        answers.append(question.finish(ball, question.summarise(ball, points), 1e-9))
+        answers.append(np.array(answer(query, ball, points, 0.0), dtype=float))
     worst = max(np.linalg.norm(a - b) for a in answers for b in answers)
-    claimed = outside.Median().replace_one(ball, 20, "distance")
+    claimed = query.replace_one(ball, 20, "distance")
     assert 0.5 * claimed < worst <= claimed
-    parts = [question.summarise(ball, points[:7]), question.summarise(ball, points[7:])]
-    whole = question.finish(ball, question.merge(*parts), 1e-9)
-    np.testing.assert_allclose(whole, answers[-1], atol=1e-15)
+    parts = [Prepared(ball, part).summary(query) for part in (points[:7], points[7:])]
+    whole = query.finish(ball, query.merge(*parts), 0.0)
+    assert [float(x) for x in whole] == list(answers[-1])
 
 
 # The mechanism: its law, plan and auto.
@@ -342,11 +288,11 @@ def test_plan_lists_it_and_auto_takes_it_where_that_is_allowed(outside, monkeypa
 
 
 def test_plan_of_a_foreign_statistic(outside):
-    table = plan(Sphere(2), 0.5, 60, PureDP(1.0), statistic=outside.FrechetVariance())
-    assert {row.summary for row in table} == {"outside.FrechetVariance"}
+    table = plan(Sphere(2), 0.5, 60, PureDP(1.0), statistic=outside.Spread())
+    assert {row.summary for row in table} == {"outside.Spread"}
     assert table.best.mechanism == "riemannian-laplace"
-    assert table.best.sensitivity == pytest.approx(1.0 / 60, rel=1e-6)
-    assert "unproven, no proof is known of outside.FrechetVariance" in str(table)
+    assert table.best.sensitivity == pytest.approx(0.25 / 60, rel=1e-6)
+    assert "unproven, no proof is known of outside.Spread" in str(table)
 
 
 # Foreign spaces: an answer, or a refusal by name.
@@ -379,34 +325,34 @@ def test_the_command_line(outside, tmp_path):
     _, points = sphere_data()
     np.save(tmp_path / "points.npy", points)
     common = ("--manifold", "sphere", "--radius", 0.5, "--epsilon", 1)
-    common += ("--statistic", "outside.FrechetVariance")
+    common += ("--statistic", "outside.Spread")
     mean = ("mean", tmp_path / "points.npy", "--center", "north-pole", *common)
     refused = run(*mean)
     assert refused.exit_code != 0
-    assert "no proof is known of outside.FrechetVariance" in refused.stderr
+    assert "no proof is known of outside.Spread" in refused.stderr
     path = tmp_path / "release.json"
     done = run(*mean, "--allow-unproven", "--release", path)
     assert done.exit_code == 0, done.output
-    assert "outside.FrechetVariance of n = 60" in done.stdout
-    assert "not proved: no proof is known of outside.FrechetVariance" in done.stderr
+    assert "outside.Spread of n = 60" in done.stdout
+    assert "not proved: no proof is known of outside.Spread" in done.stderr
     checked = run("verify", path)
     assert checked.exit_code == 3
-    assert "FAIL  proof        no proof is known of outside.FrechetVariance" in checked.stdout
+    assert "FAIL  proof        no proof is known of outside.Spread" in checked.stdout
     assert checked.stdout.count("FAIL") == 1
     assert checked.stderr == (
-        "riemdp: the guarantee is not proved: no proof is known of outside.FrechetVariance\n"
+        "riemdp: the guarantee is not proved: no proof is known of outside.Spread\n"
     )
     # who states a proof that nobody knows is not believed
     document = json.loads(path.read_text(encoding="utf-8"))
-    document["proofs"]["outside.FrechetVariance"] = "docs/proofs/mine.md"
+    document["proofs"]["outside.Spread"] = "docs/proofs/mine.md"
     path.write_text(json.dumps(document), encoding="utf-8")
     assert run("verify", path).exit_code == 1
     planned = run("plan", *common, "--dim", 2, "--n", 60)
     assert planned.exit_code == 0
-    assert "auto takes riemannian-laplace (outside.FrechetVariance)" in planned.stdout
+    assert "auto takes riemannian-laplace (outside.Spread)" in planned.stdout
     assert "unproven" in planned.stdout
     listed = run("parts")
-    assert "outside.FrechetVariance  statistic" in listed.stdout
+    assert "outside.Spread statistic" in " ".join(listed.stdout.split())
 
 
 def test_the_command_line_with_a_foreign_mechanism(outside, tmp_path):

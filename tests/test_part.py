@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
+import types
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from riemdp import (
@@ -17,8 +20,11 @@ from riemdp import (
     _part,
     register,
 )
-from riemdp._part import lookup, registered
+from riemdp._part import is_own_code, is_own_throughout, lookup, registered
 from riemdp._part_document import decode
+from riemdp.statistics import PointStatistic, RefinedMean, TangentRegression
+from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._seen import _vectors
 
 ROOT = Path(__file__).resolve().parents[1]
 SORTS = ("manifold", "mechanism", "definition", "statistic", "neighbours")
@@ -238,3 +244,73 @@ def test_the_prefix_of_this_library_is_its_own(installed):
     assert "this library" in problems("riemdp.Sphere")["hijack"]
     with pytest.raises(InvalidParameterError, match="that of its package"):
         register(type("Sphere", (Part,), {"name": "riemdp.Sphere"}))
+
+
+# Whose code sees several records at once.
+
+
+def spy(ball, points):
+    """A function of another package."""
+    return record_coordinates(ball, points - points.mean(axis=0))
+
+
+def renamed(function, module="riemdp.statistics._records", name="record_coordinates"):
+    """Return a copy that says that it is of this library."""
+    found = types.FunctionType(function.__code__, function.__globals__)
+    found.__module__, found.__qualname__ = module, name
+    return found
+
+
+class Line(TangentRegression):
+    """A statistic of another package with a method of this library."""
+
+    name = "tests.Line"
+
+
+OWN = {
+    "function": record_coordinates,
+    "partial": functools.partial(_vectors, np.zeros(2), 1.0),
+    "method": TangentRegression(0.0, 1.0).beside,
+    "none": None,
+}
+FOREIGN = {
+    "function": spy,
+    "lambda": lambda ball, points: points,
+    "builtin": np.linalg.norm,
+    "ufunc": np.add,
+    "wraps": functools.wraps(record_coordinates)(lambda ball, points: spy(ball, points.copy())),
+    "renamed": renamed(spy),
+    "class of the same name": type("View", (), {"__module__": "riemdp.statistics._seen"})(),
+    "partial": functools.partial(functools.partial(spy), np.zeros(2)),
+    "argument": functools.partial(_vectors, spy),
+    "argument in a tuple": functools.partial(_vectors, (0.0, (spy,))),
+    "keyword": functools.partial(_vectors, unit=spy),
+    "objects in an array": functools.partial(_vectors, np.array([spy])),
+    "kind of array": functools.partial(_vectors, np.zeros(2).view(np.ma.MaskedArray)),
+    "method of a foreign class": Line(0.0, 1.0).beside,
+    "method of a part with a function": types.MethodType(
+        record_coordinates, PointStatistic(1.0, 5, "x", spy)
+    ),
+    "function of this library, bound to another object": types.MethodType(record_coordinates, spy),
+    "own part with a function": PointStatistic(1.0, 5, "x", spy),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_code_of_this_library_is_known(name):
+    assert is_own_code(OWN[name])
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_code_of_other_packages_is_known_wherever_it_is(name):
+    assert not is_own_code(FOREIGN[name])
+    assert not is_own_code(*OWN.values(), FOREIGN[name])
+
+
+def test_classes_are_known_by_what_modules_have_under_their_names():
+    spoofed = type(
+        "TangentRegression", (TangentRegression,), {"__module__": "riemdp.statistics._regression"}
+    )
+    assert is_own_throughout(TangentRegression(0.0, 1.0), RefinedMean(2))
+    assert not is_own_throughout(Line(0.0, 1.0))
+    assert not is_own_throughout(spoofed(0.0, 1.0))

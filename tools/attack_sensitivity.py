@@ -27,8 +27,8 @@ from riemdp import (
     UnsupportedBallError,
 )
 from riemdp.manifolds import FlatManifold
-from riemdp.release._offer import computed_sensitivity
-from riemdp.statistics import FrechetMean, TangentMean, answer
+from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,8 +162,9 @@ def worst_move(
     tangent = summary == "tangent-mean"
     statistic = TangentMean() if tangent else FrechetMean()
     metric = "coordinates" if tangent else "distance"
+    query = next(statistic.queries(ball))
     try:
-        sensitivity, tol = computed_sensitivity(statistic, ball, n, metric)
+        sensitivity, tol = computed_sensitivity(statistic, query, ball, n, metric, ReplaceOne())
     except UnsupportedBallError:
         return None
     worst = (0.0, 0.0, "")
@@ -172,7 +173,10 @@ def worst_move(
     for name, first, second in pairs(ball, n, rng):
         if hardest and summary == "frechet-mean" and name not in _HARDEST:
             continue
-        points = [answer(statistic, ball, manifold.validate(data), tol) for data in (first, second)]
+        points = [
+            np.array(answer(query, ball, manifold.validate(data), tol), dtype=float)
+            for data in (first, second)
+        ]
         flat = float(np.linalg.norm(points[0] - points[1])) / sensitivity
         curved = flat if tangent else geodesic(ball, *points) / sensitivity
         if max(flat, curved) > max(worst[:2]):

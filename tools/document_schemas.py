@@ -28,6 +28,7 @@ TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}
 NUMBER = {"type": "number"}
 NOT_NEGATIVE = {"type": "number", "minimum": 0}
+POSITIVE = {"type": "number", "exclusiveMinimum": 0}
 UNKNOWN = {"type": ["number", "null"]}
 INTEGER = {"type": "integer"}
 COUNT = {"type": "integer", "minimum": 1}
@@ -246,6 +247,7 @@ def _release() -> dict[str, Any]:
         {
             "projected": FLAG,
             "shrunk": FLAG,
+            "scales": {"type": "array", "minItems": 2, "items": POSITIVE},
             "search": ref("search"),
             "anchor": ref("anchor"),
             "versions": closed({}, dict.fromkeys(PACKAGES, VERSION)),

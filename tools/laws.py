@@ -45,6 +45,7 @@ from riemdp.manifolds import FlatProduct
 from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,
+    Answer,
     ClassMoments,
     Counted,
     DirectionalMoments,
@@ -68,9 +69,11 @@ from riemdp.statistics import (
     TangentMean,
     TangentRegression,
     Variance,
-    WeightedFrechetMean,
-    WeightedTangentMean,
+    Weighted,
     answer,
+    outline,
+    through,
+    weighted,
 )
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp import Manifold
-    from riemdp.statistics import Neighbours, Question, Statistic
+    from riemdp.statistics import Neighbours, Query, Statistic
 
     FloatArray = NDArray[np.float64]
     Row = tuple[Fraction, ...]
@@ -184,12 +187,14 @@ STATISTICS: dict[str, Callable[[Ball], Statistic]] = {
     "direct-variance": lambda _: DirectVariance(),
     "counted mean": lambda _: Counted(TangentMean(), 0.8),
     "counted moments": lambda _: Counted(Moments(), 0.5),
-    "weighted mean": lambda ball: TangentMean().weighted(ball.manifold.dim),
+    "weighted mean": lambda ball: weighted(TangentMean(), ball),
     "weighted mean 3": lambda _: Counted(TangentMean(), 3.0, weighs=True),
     "weighted moments": lambda _: Counted(Moments(), 0.5, weighs=True),
     "weighted recentred": lambda _: Counted(Recentred(Moments("matrix")), 1.0, weighs=True),
-    "weighted-frechet-mean": lambda _: WeightedFrechetMean(0.5),
-    "weighted-tangent-mean": lambda _: WeightedTangentMean(0.5),
+    "weighted": lambda _: Weighted(FrechetMean(), 0.5),
+    "public weights": lambda _: Weighted(TangentMean(), 0.5),
+    "public weights moments": lambda _: Weighted(Moments("matrix"), 0.5),
+    "public weights refined": lambda _: Weighted(RefinedMean(2), 0.5),
     "point-statistic": lambda ball: PointStatistic(2.0 * ball.reach, 5, "x", lambda rows: rows[0]),
 }
 RELATIONS: tuple[Neighbours, ...] = (
@@ -217,20 +222,25 @@ class Cell:
     def __str__(self) -> str:
         return f"{self.form!r} under {self.relation.title} on {self.ball.manifold}"
 
-    def stated(self, n: int) -> dict[Metric, float]:
+    @functools.cached_property
+    def first(self) -> Query:
+        """What is asked first."""
+        return outline(self.form, self.ball).queries[0]
+
+    def stated(self, n: int, query: Query | None = None) -> dict[Metric, float]:
         """Return the sensitivities that are known, by metric; n where that is public."""
+        asked = self.first if query is None else query
         found: dict[Metric, float] = {}
         for metric in get_args(Metric):
             size = n if self.relation.size_is_public else None
             with contextlib.suppress(UnsupportedError, InvalidParameterError):
-                found[metric] = self.relation.sensitivity(self.form, self.ball, size, metric)
+                found[metric] = self.relation.sensitivity(asked, self.ball, size, metric)
         return found
 
-    @functools.cached_property
-    def tolerance(self) -> float:
-        """The largest public tolerance over all numbers of records."""
-        exact = [far for n in SIZES for far in self.stated(n).values()]
-        return max(self.form.tolerance(self.ball, each) for each in (0.0, *exact))
+    def tolerance(self, query: Query) -> float:
+        """Return the largest public tolerance over all numbers of records."""
+        exact = [far for n in SIZES for far in self.stated(n, query).values()]
+        return max(query.tolerance(self.ball, each) for each in (0.0, *exact))
 
     @property
     def by_place(self) -> bool:
@@ -246,6 +256,7 @@ def cell_of(ball: Ball, statistic: Statistic, relation: Neighbours) -> Cell | No
         people = "users" in relation.takes
         weighs = "weights" in form.takes
         fits = relation.keeps_places or not form.by_place
+        fits = fits and (relation.keeps_beside or not {"labels", "covariates"} & {*form.by_place})
         fits = fits and not (people and (ball.is_whole or weighs != bool(relation.adds)))
         return cell if fits and any(map(cell.stated, SIZES)) else None
     except UnsupportedError:
@@ -396,34 +407,36 @@ def people(
     return Prepared(ball, relation.units(ball, replace(records, users=owners))), len(rows)
 
 
-# Answers, and the questions that they are answers to.
+# Answers, and the queries that they are answers to.
 
 
-def questions(form: Statistic, ball: Ball, most: int = 3) -> Iterator[tuple[float, Question]]:
-    """Yield questions with their weights, wherever noise may have led in between."""
-    size = form.answers(ball).manifold.dim
-    first = form.start(ball)
-    yield form.answer_weight(0), form.ask(ball, first, 0)
+def queries(form: Statistic, ball: Ball, most: int = 3) -> Iterator[Query]:
+    """Yield queries, wherever noise may have led in between."""
     random = np.random.default_rng(1)
-    for far, last in ((0.0, 2), (0.3, most), (10.0, 2)) if form.steps > 1 else ():
-        point = first
-        for step in range(1, min(form.steps, last)):
-            noisy = far * ball.reach * random.normal(size=size)
-            if form.totals and step == 1:
-                noisy[-1] = 4.0 * ball.reach
-            point = form.move(ball, point, noisy, step - 1, lambda: 0.1 * ball.reach)
-            yield form.answer_weight(step), form.ask(ball, point, step)
+    for far, rows in ((0.0, slice(0, 2)), (0.3, slice(1, most)), (10.0, slice(1, 2))):
+        found: list[Query] = []
+
+        def noisy(query: Query, far: float = far, found: list[Query] = found) -> Answer:
+            found.append(query)
+            answers = query.answers(ball)
+            point = far * ball.reach * random.normal(size=answers.manifold.dim)
+            if query.sums:
+                point[-1] = 4.0 * ball.reach
+            return Answer(answers.point(point), 0.1 * ball.reach)
+
+        through(form, ball, noisy)
+        yield from found[rows]
 
 
-def answered(question: Question, cell: Cell, records: Records) -> Row:
+def answered(query: Query, cell: Cell, records: Records) -> Row:
     """Return the exact answer, as a release computes it."""
     kept = Prepared(cell.ball, records.validated(cell.ball.manifold))
-    return answer(question, cell.ball, kept, cell.tolerance)
+    return answer(query, cell.ball, kept, cell.tolerance(query))
 
 
-def row(question: Question, ball: Ball, unit: Records) -> Row:
+def row(query: Query, ball: Ball, unit: Records) -> Row:
     """Return what one unit adds: the answer of that alone. Labels may be none of the classes."""
-    return answer(question, ball, Prepared(ball, unit), 0.0)
+    return answer(query, ball, Prepared(ball, unit), 0.0)
 
 
 class Known(Summaries):
@@ -432,16 +445,16 @@ class Known(Summaries):
     def __init__(self, partial: Any) -> None:
         self.partial = partial
 
-    def summary(self, question: Question) -> Any:  # noqa: ARG002
+    def summary(self, query: Query) -> Any:  # noqa: ARG002
         """Return it."""
         return self.partial
 
 
-def rows_of(question: Question, kept: Prepared, number: int) -> list[Row]:
+def rows_of(query: Query, kept: Prepared, number: int) -> list[Row]:
     """Return what each of some units adds: :func:`row` of each, computed in tiles of them."""
-    ball, seen = kept._ball, joined([*kept._of_units(question)])
-    each = (question.added(ball, of_tile(seen, slice(i, i + 1))) for i in range(number))
-    return [answer(question, ball, Known(partial), 0.0) for partial in each]
+    ball, seen = kept._ball, joined([*kept._of_units(query)])
+    each = (query.added(ball, of_tile(seen, slice(i, i + 1))) for i in range(number))
+    return [answer(query, ball, Known(partial), 0.0) for partial in each]
 
 
 def square(vector: Iterable[Fraction]) -> Fraction:
@@ -473,13 +486,13 @@ def farthest(rows: Sequence[Row], alike: NDArray[np.bool_] | None = None) -> lis
 
 def is_sum(form: Statistic, ball: Ball) -> bool:
     """Whether answers are sums, or means, of one row a record."""
-    question = next(questions(form, ball))[1]
-    if "weights" in form.by_place or not question.adds(ball):
+    query = next(queries(form, ball))
+    if "weights" in form.by_place or not query.adds(ball):
         return False
     some = with_beside(form, wild_points(ball)[:6])
-    alone = [row(question, ball, taken(some, [i])) for i in range(len(some))]
-    total = answer(question, ball, Prepared(ball, some), 0.0)
-    times = 1 if form.totals else len(some)
+    alone = [row(query, ball, taken(some, [i])) for i in range(len(some))]
+    total = answer(query, ball, Prepared(ball, some), 0.0)
+    times = 1 if query.sums else len(some)
     return tuple(times * x for x in total) == tuple(map(sum, zip(*alone, strict=True)))
 
 
@@ -510,39 +523,39 @@ class Rows:
     def __init__(self, cell: Cell) -> None:
         self.form, self.ball = form, ball = cell.form, cell.ball
         self.units = with_beside(form, wild_points(ball))
-        self.asked = list(questions(form, ball))
+        self.asked = list(queries(form, ball))
         valid_units = self.units.validated(ball.manifold)
         kept = Prepared(ball, valid_units)
-        self.rows = [rows_of(question, kept, len(valid_units)) for _, question in self.asked]
+        self.rows = [rows_of(query, kept, len(valid_units)) for query in self.asked]
         last = valid_units.at(slice(-1, None))
-        alone = [row(question, ball, last) for _, question in self.asked]
+        alone = [row(query, ball, last) for query in self.asked]
         assert alone == [rows[-1] for rows in self.rows], f"{cell}: a row is another one by itself"
         self.known: dict[object, list[tuple[Fraction, Fraction]]] = {}
 
     def worst(self, relation: Neighbours) -> list[tuple[Fraction, Fraction]]:
-        """Return the largest squared norm, and move, for every question."""
+        """Return the largest squared norm, and move, for every query."""
         key = relation if "users" in relation.takes else relation.name == "replace-point"
         if key not in self.known:
             self.known[key] = [self._worst(relation, k) for k in range(len(self.asked))]
         return self.known[key]
 
     def _worst(self, relation: Neighbours, k: int) -> tuple[Fraction, Fraction]:
-        question, rows, alike = self.asked[k][1], self.rows[k], None
+        query, rows, alike = self.asked[k], self.rows[k], None
         if "users" in relation.takes:
-            own = rows_of(question, *people(self.ball, relation, self.form.takes, self.form.of))
+            own = rows_of(query, *people(self.ball, relation, self.form.takes, self.form.of))
             rows = own if relation.adds else [*rows, *own]
         if self.form.by_place or relation.name == "replace-point":
             if self.form.takes:  # which stays at its place
                 column = np.asarray(getattr(self.units, self.form.takes[0]), dtype=object)
                 alike = column[:, None] == column
         else:
-            rows = [*rows, row(question, self.ball, absent(self.form, self.ball))]
+            rows = [*rows, row(query, self.ball, absent(self.form, self.ball))]
             if "users" not in relation.takes:
-                rows += self._climbed(question, rows)
+                rows += self._climbed(query, rows)
         far = max(square(minus(rows[i], rows[j])) for i, j in farthest(rows, alike))
         return max(map(square, rows)), far
 
-    def _climbed(self, question: Question, rows: Sequence[Row]) -> list[Row]:
+    def _climbed(self, query: Query, rows: Sequence[Row]) -> list[Row]:
         """Return rows of units near one of the two that are farthest apart, each farther."""
         space, random = self.ball.manifold, np.random.default_rng(3)
         i, j = farthest(rows)[0]
@@ -558,7 +571,7 @@ class Rows:
             near = [(x, y) for x in tried for y in valid(space, [self.ball.point(x)])]
             points = np.array([point for _, point in near])
             units = replace(taken(self.units, [i] * len(near)), points=points).validated(space)
-            more = rows_of(question, Prepared(self.ball, units), len(units))
+            more = rows_of(query, Prepared(self.ball, units), len(units))
             far, k = max((square(minus(each, rows[j])), k) for k, each in enumerate(more))
             if far > best:
                 best, at = far, near[k][0]
@@ -568,17 +581,16 @@ class Rows:
 
 def moves_of_rows(cell: Cell, rows: Rows) -> float:
     """Hold the rows of units against what is stated, exactly; return the largest share of it."""
-    share = Fraction(0)
-    reach = Fraction(cell.form.answers(cell.ball).reach)
-    totals, records = cell.form.totals, getattr(cell.relation, "records", 1)
-    for (weight, _), (longest, far) in zip(rows.asked, rows.worst(cell.relation), strict=True):
+    share, records = Fraction(0), getattr(cell.relation, "records", 1)
+    for query, (longest, far) in zip(rows.asked, rows.worst(cell.relation), strict=True):
+        reach = Fraction(query.answers(cell.ball).reach)
         assert longest <= reach**2, f"{cell}: a row is longer than {float(reach):.9g}"
         for n in SIZES:
-            if not (stated := cell.stated(n)):
+            if not (stated := cell.stated(n, query)):
                 continue
-            times = Fraction(min(records, n), 1 if totals else n)
+            times = Fraction(min(records, n), 1 if query.sums else n)
             moved = times**2 * far if cell.relation.size_is_public else longest
-            share = max(share, moved / (Fraction(weight) * Fraction(min(stated.values()))) ** 2)
+            share = max(share, moved / Fraction(min(stated.values())) ** 2)
     assert share <= 1, f"{cell}: a unit moves an answer by {float(share) ** 0.5:.12g} of the stated"
     return float(share) ** 0.5
 
@@ -614,17 +626,17 @@ def moves_of_data_sets(cell: Cell, sizes: Sequence[int]) -> float:
             rows = [np.array([*[each] * changed, *rest]) for each in some]
             data = [Records(each, **extras).validated(ball.manifold) for each in rows]
             kept = [Prepared(ball, each) for each in data]
-            for weight, question in questions(cell.form, ball, 2):
-                ends = [answer(question, ball, each, cell.tolerance) for each in kept]
-                share = max(share, *shares_of(cell, stated, weight, ends))
+            for query in queries(cell.form, ball, 2):
+                ends = [answer(query, ball, each, cell.tolerance(query)) for each in kept]
+                share = max(share, *shares_of(cell, query, cell.stated(n, query), ends))
     return share
 
 
 def shares_of(
-    cell: Cell, stated: dict[Metric, float], weight: float, ends: list[Row]
+    cell: Cell, query: Query, stated: dict[Metric, float], ends: list[Row]
 ) -> Iterator[float]:
     """Yield how far two answers are apart, as a share of what is stated, for every pair."""
-    answers = cell.form.answers(cell.ball)
+    answers = query.answers(cell.ball)
     numbers = [np.array([float(x) for x in end]) for end in ends]
     flat = answers.manifold.chart is not None
     with_points = [answers.point(each) for each in numbers]
@@ -634,12 +646,11 @@ def shares_of(
         if not flat:
             gaps["distance"] = float(answers.manifold.dist(with_points[one], with_points[other]))
         for metric, bound in stated.items():
-            most = weight * bound
-            slack = 2.0 * cell.form.stretch(cell.ball, metric) * cell.tolerance
+            slack = 2.0 * query.stretch(cell.ball, metric) * cell.tolerance(query)
             slack += 4.0 * answers.rounding + 1e-14 * answers.reach
-            said = f"a unit moves an answer by {gaps[metric]:.9g} in {metric}, stated {most:.9g}"
-            assert gaps[metric] <= most + slack, f"{cell}: {said}"
-            yield min(1.0, gaps[metric] / most)
+            said = f"a unit moves an answer by {gaps[metric]:.9g} in {metric}, stated {bound:.9g}"
+            assert gaps[metric] <= bound + slack, f"{cell}: {said}"
+            yield min(1.0, gaps[metric] / bound)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -651,9 +662,9 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def summary(question: Question, cell: Cell, records: Records) -> Any:
-    """Return what a question is told of records."""
-    return Prepared(cell.ball, records.validated(cell.ball.manifold)).summary(question)
+def summary(query: Query, cell: Cell, records: Records) -> Any:
+    """Return what a query is told of records."""
+    return Prepared(cell.ball, records.validated(cell.ball.manifold)).summary(query)
 
 
 def company_of(cell: Cell, size: int, seed: int = 0) -> Records:
@@ -677,10 +688,10 @@ def company(cell: Cell, size: int = 60, most: int = 3) -> None:
     crowds = [company_of(cell, size, seed) for seed in (0, 1)]
     wild = with_beside(cell.form, wild_points(cell.ball))
     random = np.random.default_rng(4)
-    for _, question in questions(cell.form, cell.ball):
+    for query in queries(cell.form, cell.ball):
         for at, *both in random.integers(0, [size, len(wild), len(wild)], (most, 3)):
             found = [
-                [summary(question, cell, put(crowd, at, taken(wild, [unit]))) for crowd in crowds]
+                [summary(query, cell, put(crowd, at, taken(wild, [unit]))) for crowd in crowds]
                 for unit in both
             ]
             parts = [leaves(each) for several in found for each in several]
@@ -716,13 +727,13 @@ def place(cell: Cell, size: int = 250) -> None:
     """Check that a record adds the same wherever it stands, alone or among any number."""
     few = 12
     crowd, every = company_of(cell, size), np.arange(size)
-    for _, question in questions(cell.form, cell.ball):
+    for query in queries(cell.form, cell.ball):
         told = functools.cache(
-            lambda *rows, asked=question: summary(asked, cell, taken(crowd, list(rows)))
+            lambda *rows, asked=query: summary(asked, cell, taken(crowd, list(rows)))
         )
 
-        def merged(parts: Iterable[Any], question: Question = question) -> Any:
-            return functools.reduce(question.merge, parts)
+        def merged(parts: Iterable[Any], query: Query = query) -> Any:
+            return functools.reduce(query.merge, parts)
 
         for order in (every[:few], every[:few][::-1], every[[5, 3]], every[[7, 7, 7]]):
             alone = merged(told(int(i)) for i in order)
@@ -730,7 +741,7 @@ def place(cell: Cell, size: int = 250) -> None:
         for cut in (1, 7, size // 2):
             parts = told(*every[:cut]), told(*every[cut:])
             assert same(merged(parts), told(*every)), f"{cell}: it counts that there are {size}"
-        if question.adds(cell.ball):
+        if query.adds(cell.ball):
             assert same(told(*every[::-1]), told(*every)), f"{cell}: the order of records counts"
 
 

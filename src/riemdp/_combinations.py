@@ -105,17 +105,12 @@ WEIGHTS_ON_A_BALL = Combination(
     "public ball",
     "leave out adapt",
 )
-AT_ONCE = Combination(
-    "public `weights=`",
-    '`method="refined"`',
-    "a mean with public weights is released at once",
-    "leave out method, or let weights be private too, private_weights=True",
-)
 NO_WEIGHTS = Combination(
     "weights, or `contribution=` over 1",
     "medians, moments, variances, classes, lines; `private_means`, which takes `contribution=`",
     "weights are for private_mean, and for statistics that take them",
-    "release a mean with private_mean, keep contribution=1, or leave out weights",
+    "release a mean with private_mean, or Weighted(statistic, share) with public weights, or "
+    "weighted(statistic, ball) with private ones; keep contribution=1, or leave out weights",
 )
 SEARCH = Combination(
     "a search: `adapt=True`, `private_ball`",

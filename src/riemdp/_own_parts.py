@@ -75,10 +75,5 @@ OWN_PARTS = {
     "procrustes-mean": Place("statistic", "riemdp.statistics._shapes", "ProcrustesMean"),
     "variance": Place("statistic", "riemdp.statistics._variance", "Variance"),
     "direct-variance": Place("statistic", "riemdp.statistics._variance", "DirectVariance"),
-    "weighted-frechet-mean": Place(
-        "statistic", "riemdp.statistics._weighted_means", "WeightedFrechetMean"
-    ),
-    "weighted-tangent-mean": Place(
-        "statistic", "riemdp.statistics._weighted_means", "WeightedTangentMean"
-    ),
+    "weighted": Place("statistic", "riemdp.statistics._weighted", "Weighted"),
 }

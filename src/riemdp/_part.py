@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 from abc import ABC
 from importlib import import_module
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
 
 from riemdp._checks import did_you_mean, shown
 from riemdp._errors import InvalidParameterError
@@ -192,10 +196,18 @@ def is_registered(part: Part) -> bool:
     return _known(part.name) is type(part)
 
 
-def is_own(part: type) -> bool:
-    """Whether a class is of this library, not of another package."""
-    module = part.__module__
+def is_own(part: Any) -> bool:
+    """Whether a class, or a function, says that it is of this library, not of another package."""
+    module = str(part.__module__)
     return module == _OWN or module.startswith(_OWN + ".")
+
+
+def is_named(found: Any) -> bool:
+    """Whether a class or a function is what a module of this library has under its name."""
+    named: Any = sys.modules.get(found.__module__) if is_own(found) else None
+    for name in found.__qualname__.split("."):
+        named = getattr(named, name, None)
+    return bool(named is found)
 
 
 def is_own_throughout(*parts: object) -> bool:
@@ -209,11 +221,40 @@ def is_own_throughout(*parts: object) -> bool:
         if isinstance(part, (tuple, list)):
             left.extend(each for each in part if not isinstance(each, (int, float, str)))
         elif id(part) not in seen and any(map(is_own, type(part).__mro__)):
-            if not is_own(type(part)):
+            if not is_named(type(part)):
                 return False
             seen.add(id(part))
             left.extend((getattr(part, "inside", ()), *getattr(part, "__dict__", {}).values()))
     return True
+
+
+def is_own_code(*functions: object) -> bool:
+    """Whether functions, and what they are bound to, are nothing but this library's code and data.
+
+    Functions are looked up under their names: ``functools.wraps`` gives any function another one's.
+    """
+    left, seen = list(functions), set()
+    while left:
+        each = left.pop()
+        if type(each) is functools.partial:
+            left.extend((each.func, *each.args, *each.keywords.values()))
+        elif type(each) is MethodType:
+            left.extend((each.__func__, each.__self__))
+        elif type(each) is tuple:
+            left.extend(each)
+        elif not (_is_plain(each) or id(each) in seen):
+            if not is_named(each if type(each) is FunctionType else type(each)):
+                return False
+            seen.add(id(each))
+            left.extend(getattr(each, "__dict__", {}).values())
+    return True
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is a number, a text or an array of numbers."""
+    if type(value) is np.ndarray:
+        return bool(value.dtype != object)
+    return value is None or type(value) in (bool, int, float, str) or isinstance(value, np.generic)
 
 
 def registered(sort: str) -> dict[str, type[Any]]:

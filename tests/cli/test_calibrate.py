@@ -102,5 +102,5 @@ def test_a_private_number_of_records_sets_no_scale(riemdp):
     assert "add-remove neighbours" in result.stdout
     sigma = float(re.search(r"^noise scale +(\S+)$", result.stdout, re.MULTILINE)[1])
     assert sigma == pytest.approx(2.0, rel=1e-9)  # of sums that move by the radius
-    assert "counted tangent-mean, over the largest norm" in result.stdout
+    assert "counted frechet-mean, over the largest norm" in result.stdout
     assert riemdp(*shared, "--n", 100).exit_code != 0

@@ -437,7 +437,7 @@ def test_the_number_of_records_may_be_private(riemdp, matrices, tmp_path):
     release = library.Release.from_json(document.read_text(encoding="utf-8"))
     assert release.n is None
     assert release.guarantee == library.GDP(0.5, adjacency="add-remove")
-    shown = f"counted tangent-mean of n private, {release.count:.6g} with noise,"
+    shown = f"counted frechet-mean of n private, {release.count:.6g} with noise,"
     assert shown in result.stdout
     assert "add-remove neighbours" in result.stdout
     assert "50" not in result.stderr

@@ -112,3 +112,14 @@ def test_a_private_number_is_supposed(riemdp):
     nothing = riemdp(*shared)
     assert nothing.exit_code == 2
     assert "--people" in nothing.stderr
+
+
+def test_errors_are_stated_for_a_spread(riemdp):
+    line = ("plan", "--manifold", "euclidean", "--dim", 2, "--radius", 1, "--n", 2000, "--mu", 1)
+    found = {}
+    for options in ((), ("--spread", 0.1)):
+        result = riemdp(*line, "--statistic", "refined-mean", *options)
+        found[options] = float(row(result.stdout, "tangent-gaussian")[3])
+        assert ("an upper end" in result.stdout) == (not options)
+        assert "refined-mean: how far clipping moved the value" in result.stdout
+    assert found["--spread", 0.1] < 0.3 * found[()]

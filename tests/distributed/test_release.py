@@ -41,7 +41,7 @@ from riemdp.statistics import (
     ReplacePoint,
     TangentMean,
     TangentRegression,
-    WeightedFrechetMean,
+    Weighted,
     largest_share,
 )
 
@@ -129,7 +129,7 @@ def test_public_weights_are_with_the_records_or_are_sent(points, path):
     """Of a curved space, in several passes; and workers that are lost in one of them."""
     weights, ball = np.linspace(0.5, 1.0, N), Ball(SPDAffineInvariant(2), np.eye(2), 1.0)
     mean, options = (
-        WeightedFrechetMean(largest_share(weights)),
+        Weighted(FrechetMean(), largest_share(weights)),
         {"mechanism": "riemannian-gaussian"},
     )
 
@@ -189,7 +189,7 @@ def test_private_values_are_with_the_records_and_are_not_sent(points, path):
         private_mean(path, BALL, BUDGET, client=client, **options)
     assert "Records(points, weights=...) that a function returns" in str(caught.value)
     for statistic, extras in (
-        (TangentMean().weighted(BALL.manifold.dim), {"weights": weights}),
+        (riemdp.statistics.weighted(TangentMean(), BALL), {"weights": weights}),
         (ClassMoments((0, 1)), {"labels": labels}),
         (TangentRegression(50.0, 100.0), {"covariates": ages}),
         (TangentMean(), {"ids": range(N)}),
@@ -209,7 +209,7 @@ def test_private_values_are_with_the_records_and_are_not_sent(points, path):
     # the way out
     parts = Chunks(cut(path, 20, opens=opens_weighed), N)
     options = {"client": client, "generator": seeded()}
-    weighted = TangentMean().weighted(BALL.manifold.dim)
+    weighted = riemdp.statistics.weighted(TangentMean(), BALL)
     found = private_statistic(weighted, parts, BALL, BUDGET, **options)
     whole = riemdp.private_mean(
         points, BALL, BUDGET, weights=weights, private_weights=True, generator=seeded()
@@ -241,7 +241,7 @@ def test_points_between_passes_are_in_no_text():
 
     given = {"n": N, "client": client, "generator": seeded(), "mechanism": "riemannian-gaussian"}
     found = private_statistic(FrechetMean(), [partial(_made_of, N)], ball, BUDGET, **given)
-    assert len(sent) == found.statistic.passes(ball, found.tol) > 5
+    assert len(sent) == found.offer.last.query.in_passes(ball, found.tol).left > 5
     spots = [spot for each in sent for spot in _points_in(each)]
     assert len(spots) == 2 * len(sent)
     for each in sent:
@@ -256,9 +256,9 @@ def _made_of(n):
 def _points_in(function):
     """Numbers of the point that a function was sent with, wherever it is."""
     inner = function
-    while not hasattr(inner, "question"):
-        inner = next(x for x in vars(inner).values() if callable(x))
-    return inner.question.point.tolist()
+    while not hasattr(inner, "query"):
+        inner = next(x for x in vars(inner).values() if callable(x) or hasattr(x, "query"))
+    return inner.query.point.tolist()
 
 
 @pytest.fixture

@@ -138,8 +138,8 @@ def test_the_order_of_the_records_does_not_count():
     ball = Ball(space, np.eye(3), 0.4)
     exact = mean_solver(space).exact(space)
     orders = (np.arange(300), rng.permutation(300))
-    sums = [exact.added(ball, exact.rows_of(ball, data[rows])) for rows in orders]
-    found = [exact.mean(ball, total, 0.0) for total in sums]
+    sums = [exact.summed(ball, exact.rows_of(ball, data[rows]), None) for rows in orders]
+    found = [exact.weighted(ball, total, None, 0.0) for total in sums]
     assert found[0] == found[1]
 
 

@@ -1,5 +1,7 @@
 """The Fréchet mean with noise in the tangent space at the ball's centre."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import riemdp
 from riemdp import GDP, ApproxDP, Ball, Hyperbolic, PureDP, SPDAffineInvariant, Sphere, research
 from riemdp.mechanisms import TangentGaussian, TangentLaplace, WrappedGaussian, WrappedLaplace
 from riemdp.statistics import FrechetMean, TangentMean, log_stretch
+from riemdp.statistics._footpoint import Footpoint
 
 KINDS = [WrappedGaussian, WrappedLaplace]
 
@@ -73,13 +76,14 @@ def test_sensitivity_under_positive_curvature(radius):
     stretch = radius / np.sin(radius)
     exact = np.tan(radius) / 40
     assert 0.0 < release.tol < 1e-6 * exact
-    computed = release.neighbours.sensitivity(FrechetMean(), ball, 40, release.mechanism.metric)
+    query = next(FrechetMean().queries(ball))
+    computed = release.neighbours.sensitivity(query, ball, 40, release.mechanism.metric)
     assert computed == pytest.approx(exact, rel=1e-12)
     assert release.sensitivity - computed == pytest.approx(2.0 * stretch * release.tol, rel=1e-3)
     assert log_stretch(ball) == pytest.approx(stretch)
     assert log_stretch(ball) >= stretch
-    assert FrechetMean().stretch(ball, "distance") == 1.0
-    assert TangentMean().stretch(ball, "coordinates") == 1.0
+    assert query.stretch(ball, "distance") == 1.0
+    assert next(TangentMean().queries(ball)).stretch(ball, "coordinates") == 1.0
 
 
 def test_nothing_is_stretched_where_the_curvature_is_not_positive():
@@ -111,18 +115,10 @@ def test_the_error_where_no_other_noise_is_left():
     assert noise.expected_distance_in(ball) > 5.47
 
 
-def test_a_stretch_that_shortens_is_refused():
-    class Short(FrechetMean.__base__):
-        name = "lab.Short"
-
-        def replace_one(self, ball, n, metric):
-            return 1.0
-
-        def stretch(self, ball, metric):
-            return 0.5
-
+def test_a_stretch_that_shortens_is_refused(monkeypatch):
     ball = Ball(Sphere(2), Sphere(2).origin, 1.0)
-    with pytest.raises(riemdp.InvalidParameterError, match="stretch of lab"):
-        riemdp.private_statistic(
-            Short(), points_in(ball, 5), ball, GDP(1.0), mechanism="tangent-gaussian"
-        )
+    for stretch, refused in ((1.0, False), (0.5, True), (np.inf, True)):
+        monkeypatch.setattr(Footpoint, "stretch", lambda *_, stretch=stretch: stretch)
+        expected = pytest.raises(riemdp.InvalidParameterError, match="stretch of Footpoint")
+        with expected if refused else contextlib.nullcontext():
+            riemdp.private_mean(points_in(ball, 5), ball, GDP(1.0), mechanism="wrapped-gaussian")

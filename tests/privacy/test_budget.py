@@ -115,8 +115,41 @@ def test_shares_are_rounded_down(value, n):
     assert n * Fraction(GDP(value).split(n).mu) ** 2 <= Fraction(value) ** 2
 
 
+SHARES = st.lists(st.integers(1, 2**40), min_size=2, max_size=6).map(
+    lambda wanted: [Fraction(each, sum(wanted)) for each in wanted]
+)
+
+
+@pytest.mark.parametrize("budget", SPLIT)
+@given(shares=SHARES)
+def test_parts_of_any_shares_fit_together(budget, shares):
+    """As they are composed, and as an account adds them up: exactly, but for angles."""
+    parts = [budget.part(share) for share in shares]
+    together = compose(parts)
+    for name in budget.sizes:
+        assert getattr(together, name) <= getattr(budget, name)
+    assert getattr(together, budget.sizes[0]) >= getattr(budget, budget.sizes[0]) * (1.0 - 1e-9)
+    if getattr(budget, "distance", "") != "angle":
+        for whole, *prices in zip(budget.price(), *(part.price() for part in parts), strict=True):
+            assert sum(map(Fraction, prices)) <= Fraction(whole)
+    assert budget.part(Fraction(1)) == budget
+
+
+@pytest.mark.parametrize("budget", SPLIT)
+def test_no_part_is_more_than_all(budget):
+    for bad in (0, -1, Fraction(3, 2), 1.0000001, math.nan, math.inf, "1", None):
+        with pytest.raises(
+            errors.InvalidParameterError, match="share must be over 0 and at most 1"
+        ):
+            budget.part(bad)
+
+
+def test_parts_keep_what_the_budget_is_about():
+    assert GDP(1.0, adjacency="add-remove").part(Fraction(1, 4)) == GDP(0.5, adjacency="add-remove")
+
+
 def test_what_has_no_share():
-    with pytest.raises(errors.UnsupportedBudgetError, match="split MeanCDP"):
+    with pytest.raises(errors.UnsupportedBudgetError, match="share MeanCDP"):
         MeanCDP(0.1, 0.2).split(3)
     with pytest.raises(errors.UnsupportedBudgetError, match="allows everything"):
         RaoDP(math.pi, distance="angle").split(2)

@@ -63,6 +63,7 @@ from riemdp.statistics import (
     ReplaceOne,
     ReplacePoint,
     TangentMean,
+    weighted,
 )
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 2.0)
@@ -279,7 +280,7 @@ def test_people_beside_a_search_or_weights_are_refused_before_the_charge(rows):
         )
     with pytest.raises(InvalidParameterError, match="what people weigh"):
         private_statistic(
-            TangentMean().weighted(2),
+            weighted(TangentMean(), PLANE),
             records,
             PLANE,
             BUDGET,

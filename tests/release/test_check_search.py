@@ -11,9 +11,8 @@ from riemdp import GDP, ZCDP, Ball, Euclidean, Hyperbolic, PureDP, SPDLogEuclide
 from riemdp._errors import InvalidParameterError
 from riemdp.kernel import Choice
 from riemdp.release._check_search import check_search
-from riemdp.release._search._receipt import searched
 from riemdp.release._search._steps import working_ball
-from riemdp.release._search._units import Units
+from riemdp.release._search._units import Units, searched
 
 SPD = SPDLogEuclidean(2)
 BALLS = [
@@ -67,8 +66,10 @@ def edits(step):
             yield key, "radius" if value != "radius" else "pairs"
         elif key == "share":
             yield key, [value[0] + 1, value[1]]
+            yield key, [float(value[0]), value[1]]
         elif key in ("count", "grid"):
             yield key, value + 1
+            yield key, float(value)
         elif key == "center":
             yield key, [value[0] + 1e-6, *value[1:]]
         elif key in ("rate", "top", "penalty", "sigma", "radius", "far"):

@@ -27,11 +27,11 @@ from riemdp import (
     RaoDP,
     Sphere,
 )
-from riemdp.mechanisms import Choice
+from riemdp.mechanisms import Choice, TangentGaussian
 from riemdp.noise.exact import ExactDraw, FlatDraw
-from riemdp.release import Release, _check_document, _costs, _offer, _run
+from riemdp.release import Release, _check_document, _offer, _run
 from riemdp.release._costs import check_costs
-from riemdp.release._offer import Offer, with_draw
+from riemdp.release._offer import with_draw
 from riemdp.release._search import _adaptive, _units
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
@@ -90,26 +90,38 @@ def short(monkeypatch, factor=0.99):
     monkeypatch.setattr(Choice, "calibrate_on", errs)
 
 
+def one_short(monkeypatch, place):
+    """Let the calibration for one of several queries return a scale that is too small."""
+    honest, made = Choice.calibrate_on, []
+
+    def errs(self, *args, **options):
+        found = honest(self, *args, **options)
+        made.append(found)
+        return replace(found, sigma=0.99 * found.sigma) if len(made) == place + 1 else found
+
+    monkeypatch.setattr(Choice, "calibrate_on", errs)
+
+
 def shared(monkeypatch):
-    """Let shares add up to 1.01."""
-    honest = _offer.ways
+    """Let shares add up to 1.01, or to 1.01^2."""
+    honest, squares = _offer.parts_of, TangentGaussian.joint_weight
 
     def errs(*args):
-        for weight, part in honest(*args):
-            yield weight / 1.01, part
+        return [found.at(1.01 * getattr(found, found.sizes[0])) for found in honest(*args)]
 
-    monkeypatch.setattr(_offer, "ways", errs)
+    monkeypatch.setattr(_offer, "parts_of", errs)
+    monkeypatch.setattr(TangentGaussian, "joint_weight", lambda weights: squares(weights) / 1.01)
 
 
 def split(monkeypatch):
-    """Let equal shares add up to 1.01 of their budget, or to 1.01^2."""
+    """Let parts add up to 1.01 of their budget, or to 1.01^2."""
     for kind in {type(budget) for budget in BUDGETS}:
 
-        def errs(self, releases, honest=kind.split):
-            found = honest(self, releases)
-            return found if releases == 1 else found.at(1.01 * getattr(found, found.sizes[0]))
+        def errs(self, share, honest=kind.part):
+            found = honest(self, share)
+            return found if share == 1 else found.at(1.01 * getattr(found, found.sizes[0]))
 
-        monkeypatch.setattr(kind, "split", errs)
+        monkeypatch.setattr(kind, "part", errs)
 
 
 def kept(monkeypatch):
@@ -148,6 +160,20 @@ def test_a_scale_that_is_too_small_is_an_error(monkeypatch, kind, several, budge
 
 
 SEVERAL = [case for case in CASES if case.values[1]]
+
+
+@pytest.mark.usefixtures("nothing_is_drawn")
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(("kind", "several", "budget"), SEVERAL)
+def test_a_scale_that_is_too_small_for_one_of_several_queries_is_an_error(
+    monkeypatch, kind, several, budget, place
+):
+    """The mean of a median, or its steps, which are alike."""
+    one_short(monkeypatch, place)
+    account = Accountant(budget) if not isinstance(budget, MeanCDP) else None
+    fails(lambda: released(kind, several, budget, accountant=account))
+    if account is not None:
+        assert account.remaining == budget
 
 
 @pytest.mark.usefixtures("nothing_is_drawn")
@@ -246,8 +272,9 @@ def test_the_message_has_public_numbers_alone(monkeypatch):
         riemdp.private_mean(BALL.point(np.zeros((60, 2))), BALL, GDP(1.0))
     assert str(one.value) == str(other.value)
     sensitivity = 2.0 / 60
-    assert f"scale {sensitivity / 2:.6g} for 1 queries of sensitivity {sensitivity:.6g}" in str(
-        one.value
+    assert (
+        f"scale {sensitivity / 2:.6g} for the last of 1 queries, of sensitivity {sensitivity:.6g}"
+        in str(one.value)
     )
 
 
@@ -259,42 +286,52 @@ STORED = {
     if document.get("format") == "riemdp-release/2"
 }
 
-LARGEST_WEIGHT = {
-    f"{statistic}/{space}/pure"
-    for statistic in ("refined", "refined-3", "median", "moments-recentred", "variance")
-    for space in ("R3", "S2")
-}
-
 
 @functools.cache
 def read(name):
-    """Return what was drawn from, its budget, and how the verifier judges a sensitivity."""
+    """Return what was drawn from, its budget, and the verifier's reading of the document."""
+    release = Release.from_json(json.dumps(STORED[name]))
+    made = with_draw(release.offer)
     own = _check_document._Release(STORED[name])
-    found = Release.from_json(json.dumps(STORED[name])).offer
-    made = with_draw(replace(found, steps=found.statistic.steps))
-    weights = [query.weight for query in own.asked]
-    assert weights == pytest.approx(_costs._weights(made), rel=1e-12)
-    limit = own.budget
+    assert own.moved == pytest.approx([each.sensitivity for each in made.asked], rel=1e-8)
+    return made, release.budget, own
 
-    def judged(sensitivity):
-        return _check_document._is_within(own.noise, own.name, weights, sensitivity, limit)
 
-    return made, limit, judged
+def moving(made, factors):
+    """Return an offer whose answers move so many times farther."""
+    several = zip(made.asked, factors, strict=True)
+    asked = (replace(each, sensitivity=factor * each.sensitivity) for each, factor in several)
+    return replace(made, asked=tuple(asked))
+
+
+def is_enough(own, moved):
+    """Whether the verifier takes the noise for enough, where answers move so far."""
+    vars(own)["moved"] = moved  # which is cached
+    try:
+        own._guarantee()
+    except _check_document._ProblemError as problem:
+        return "too little" not in str(problem)
+    return True
 
 
 @pytest.mark.fast(60)
 @pytest.mark.parametrize("name", STORED)
 def test_the_verifier_says_the_same_of_stored_releases(name):
-    made, limit, judged = read(name)
+    made, limit, own = read(name)
     check_costs(made, limit)
+    exact, number = own.moved, len(made.asked)
     for factor in (0.5, 1.0 - 1e-8, 1.0 + 1e-8, 1.001, 2.0):
-        sensitivity = factor * made.sensitivity
         try:
-            check_costs(replace(made, sensitivity=sensitivity), limit)
+            check_costs(moving(made, [factor] * number), limit)
         except BudgetExceededError:
-            assert not judged(sensitivity), factor
-        else:  # of pure queries of several weights it takes the largest for all
-            assert judged(sensitivity) or name in LARGEST_WEIGHT, factor
+            assert not is_enough(own, [factor * moved for moved in exact]), factor
+        else:
+            assert is_enough(own, [factor * moved for moved in exact]), factor
+    for place in {0, number - 1} if number > 1 else ():  # one alone that errs is enough
+        factors = [1.01 if k == place else 1.0 for k in range(number)]
+        fails(functools.partial(check_costs, moving(made, factors), limit))
+        assert not is_enough(own, [f * m for f, m in zip(factors, exact, strict=True)])
+    vars(own)["moved"] = exact
 
 
 def test_what_is_added_exactly_is_believed_of_nobody(monkeypatch):
@@ -303,10 +340,8 @@ def test_what_is_added_exactly_is_believed_of_nobody(monkeypatch):
     def satisfies(*_):
         pytest.fail("the mechanism was asked")
 
-    name = "mean/S2/tangent-gaussian"
-    made, limit, _ = read(name)
-    assert type(made.draw) is FlatDraw
+    made, limit, _ = read("mean/S2/tangent-gaussian")
+    assert type(made.last.draw) is FlatDraw
     monkeypatch.setattr(type(made.mechanism), "satisfies", satisfies)
     check_costs(made, limit)
-    more: Offer = replace(made, sensitivity=1.01 * made.sensitivity)
-    fails(lambda: check_costs(more, limit))
+    fails(lambda: check_costs(moving(made, [1.01]), limit))

@@ -73,13 +73,7 @@ def test_releases_at_extremes(name, count, precisions):
     for _ in range(count):
         release = private_mean(data, ball, budget, mechanism=mechanism(manifold, sigma))
         assert len(release.rounded) == manifold.dim
-        value = replayed(
-            release.statistic,
-            ball,
-            release.grid,
-            release.rounded,
-            projected=release.projected,
-        )
+        value = replayed(release.offer, release.rounded, release.grid).raw
         assert np.array_equal(release.value, value)
         assert ball.contains(value) or not release.projected
     assert len(precisions) <= (2 if name in LONG else 1)

@@ -125,7 +125,7 @@ class _InMillimetres(SumStatistic):
     def unit(self, ball):
         return 1e-3
 
-    def parts(self, view, features, deviation):
+    def parts(self, view, features, deviation, relative):
         return {"mean": features}
 
 

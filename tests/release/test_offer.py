@@ -23,7 +23,7 @@ from riemdp.release import offer, wanted_mean
 from riemdp.release._least_error import least_error
 from riemdp.release._offer import Offer, Terms
 from riemdp.release._sensitivity import computed_sensitivity
-from riemdp.statistics import FrechetMean, TangentMean, mean_for
+from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, mean_for
 
 
 def ball_of(manifold, radius=0.6):
@@ -31,13 +31,16 @@ def ball_of(manifold, radius=0.6):
 
 
 def calibrated(kind, ball, n, budget):
-    return offer(wanted_mean(ball.manifold, kind), kind, ball, n, budget)
+    return offer(wanted_mean(ball, kind), kind, ball, n, budget)
 
 
 def test_sensitivity_includes_twice_the_tolerance():
     ball = ball_of(Sphere(2))
     exact = riemdp.frechet_mean_sensitivity(ball, 10)
-    sensitivity, tol = computed_sensitivity(FrechetMean(), ball, 10, "distance")
+    query = next(FrechetMean().queries(ball))
+    sensitivity, tol = computed_sensitivity(
+        FrechetMean(), query, ball, 10, "distance", ReplaceOne()
+    )
     assert sensitivity == math.nextafter(exact + 2 * tol, math.inf)
     assert 0 < tol < 1e-6 * exact
 
@@ -178,7 +181,8 @@ def test_who_draws_in_another_way_has_no_exact_draw():
     ball = ball_of(Sphere(2))
     with pytest.raises(errors.UnsupportedError, match="no exactly rounded draw"):
         offer(FrechetMean(), Louder, ball, 50, PureDP(1.0))
-    assert isinstance(offer(FrechetMean(), Named, ball, 50, PureDP(1.0)).draw, SpaceFormDraw)
+    found = offer(FrechetMean(), Named, ball, 50, PureDP(1.0))
+    assert isinstance(found.last.draw, SpaceFormDraw)
 
 
 def test_without_an_exact_draw_there_is_no_offer():
@@ -212,7 +216,7 @@ def test_auto_takes_the_next_where_the_best_is_not_drawn(monkeypatch):
     found, reason = least_error(wanted_mean, Terms(ball_of(Sphere(2)), 50, PureDP(1.0)))
     assert found.mechanism.name != best.mechanism.name
     assert best.mechanism.name not in reason.split(" under ")[0]
-    assert found.draw is not None
+    assert found.last.draw is not None
 
 
 def test_without_python_flint_nothing_is_released(monkeypatch):

@@ -49,7 +49,7 @@ def test_plan_is_what_private_mean_does(manifold, budget):
             options = {"method": "refined", "mechanism": row.mechanism}
             with contextlib.suppress(riemdp.UnsupportedError):
                 release = private_mean(points, ball, budget, **options)
-                assert release.expected_distance == row.expected_distance
+                assert release.expected_distance <= row.expected_distance  # an upper end
                 assert release.sigma == row.sigma
         elif row.problem is None:
             release = private_mean(points, ball, budget, mechanism=row.mechanism)

@@ -33,7 +33,7 @@ from riemdp._errors import BudgetExceededError
 from riemdp.mechanisms import TangentGaussian
 from riemdp.release import offer
 from riemdp.release._offer import with_draw
-from riemdp.release._run import asked, drawn
+from riemdp.release._run import drawn
 from riemdp.statistics import DirectionalMoments, Groups, MeanRotation, ProcrustesMean
 
 
@@ -233,21 +233,17 @@ def draws_of(name, sigma_factor=1.0):
     ball = Ball.whole(Sphere(len(one) - 1))
     made = offer(statistic, TangentGaussian, ball, 1, GDP(1.0))
     if sigma_factor != 1.0:
-        space = statistic.answers(ball).manifold
-        weak = replace(made, mechanism=TangentGaussian(space, made.mechanism.sigma * sigma_factor))
-        made = with_draw(weak)
-    start = statistic.start(ball)
-    question = asked(statistic, ball, start, 0)
+        weak = TangentGaussian(made.answers.manifold, made.mechanism.sigma * sigma_factor)
+        made = with_draw(replace(made, asked=(replace(made.last, mechanism=weak),)))
+    query = made.last.query
     ends = [
-        np.array(
-            [float(x) for x in riemdp.statistics.answer(statistic, ball, np.array([row]), 0.0)]
-        )
+        np.array([float(x) for x in riemdp.statistics.answer(query, ball, np.array([row]), 0.0)])
         for row in (one, other)
     ]
 
     def draw(data, generator):
-        value, _ = drawn(made, start, question, data, generator, limit=GDP(1e6))
-        return value @ (ends[1] - ends[0])
+        value, _ = drawn(made, data, generator, limit=GDP(1e6))
+        return value.raw @ (ends[1] - ends[0])
 
     return draw, np.array([one]), np.array([other])
 

@@ -29,7 +29,7 @@ from riemdp import (
     private_means,
 )
 from riemdp.release._run import Ready
-from riemdp.statistics import AddRemove, Groups, RefinedMean, ReplaceOne, ReplaceUser
+from riemdp.statistics import AddRemove, Groups, RefinedMean, ReplaceOne, ReplaceUser, weighted
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 2.0)
 
@@ -243,7 +243,7 @@ def test_people_may_count_for_several_records():
     assert means["g0"].neighbours == ReplaceUser(contribution=2)
     options = {"users": users, "people": people, "contribution": 2, "method": "refined"}
     means = private_means(data, PLANE, GDP(2.0), **options)
-    assert means["g0"].statistic == RefinedMean().weighted(2)
+    assert means["g0"].statistic == weighted(RefinedMean(), PLANE)
     with pytest.raises(InvalidParameterError, match="users="):
         private_means(data, PLANE, GDP(2.0), contribution=2)
 
@@ -273,7 +273,7 @@ def test_neighbours_in_several_groups_are_refused():
 
 def test_groups_of_two_records_would_not_compose_in_parallel():
     """A replacement in each of two groups of one record costs twice what two in one group do."""
-    mean = private_mean([[0.0, 0.0]], PLANE, GDP(1.0)).statistic
+    mean = private_mean([[0.0, 0.0]], PLANE, GDP(1.0)).offer.last.query
     within_one = Groups(2).sensitivity(mean, PLANE, 1, "distance")
     in_each_of_two = np.hypot(*2 * [ReplaceOne().sensitivity(mean, PLANE, 1, "distance")])
     assert in_each_of_two > 1.4 * within_one

@@ -34,17 +34,22 @@ from riemdp import (
     private_statistic,
     verify,
 )
+from riemdp.kernel import Vector
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import GaussianCurve, affordable_mu
 from riemdp.release import _check_document
 from riemdp.release._offer import offer, with_draw
-from riemdp.release._run import asked, drawn
+from riemdp.release._run import drawn
 from riemdp.statistics import (
     GeometricMedian,
     Groups,
     HuberMean,
     RefinedMean,
-    Summary,
+    Rows,
+    Statistic,
+    Value,
+    answer,
+    outline,
 )
 
 BALLS = [
@@ -99,16 +104,13 @@ def test_one_round_has_the_whole_budget_whatever_its_share_rounds_to():
 
 
 def test_the_exact_sums_of_two_rounds_are_those_of_one():
-    """The general question asks for the tangent mean too, short of the margin for its moment."""
+    """The first round asks for the tangent mean too, short of the margin for its moment."""
     for ball in BALLS:
         points = records(ball)
-        first = RefinedMean()
-        question = asked(first, ball, first.start(ball), 0)
-        found = riemdp.statistics.answer(question, ball, points, 0.0)
-        mean = riemdp.statistics.TangentMean()
-        whole = riemdp.statistics.answer(mean, ball, points, 0.0)
-        weighted = np.array([float(x) for x in found[:-1]]) / first.answer_weight(0)
-        gap = weighted - [float(x) for x in whole]
+        first, one = (outline(RefinedMean(rounds), ball).queries[0] for rounds in (2, 1))
+        found = answer(first, ball, points, 0.0)
+        whole = answer(one, ball, points, 0.0)
+        gap = np.array([float(x) for x in found[:-1]]) - [float(x) for x in whole]
         assert np.linalg.norm(gap) < 2.0**-37 * ball.radius
 
 
@@ -122,7 +124,8 @@ def test_releases_are_exact_and_proved_and_replayed(ball):
     ):
         assert (release.tol, release.proven) == (0.0, True)
         assert ball.contains(release.value)
-        assert len(release.rounded) == release.statistic.steps * (ball.manifold.dim + 1)
+        # the second moment is asked for in the first round alone
+        assert len(release.rounded) == len(release.scales) * ball.manifold.dim + 1
         again = Release.from_json(release.to_json())
         assert again.value.tobytes() == release.value.tobytes()
         assert again.statistic == release.statistic
@@ -141,10 +144,12 @@ def test_the_whole_costs_what_one_answer_would():
             ),
         ):
             assert release.sensitivity == pytest.approx(2.0 * 2.0 / 40, rel=1e-12)
-            assert release.sigma == pytest.approx(one.sigma, rel=1e-8)
-            ratio = release.sensitivity / release.sigma
-            weights = map(release.statistic.answer_weight, range(release.statistic.steps))
-            answers = [GaussianCurve(weight * ratio) for weight in weights]
+            *_, last = release.offer.asked
+            assert release.sigma == pytest.approx(one.sigma / math.sqrt(last.query.share), rel=1e-8)
+            answers = [
+                GaussianCurve(each.sensitivity / scale)
+                for each, scale in zip(release.offer.asked, release.scales, strict=True)
+            ]
             whole = answers[0].compose(*answers[1:])
             assert whole.mu() == pytest.approx(affordable_mu(budget), rel=1e-8)
 
@@ -154,26 +159,26 @@ def test_auto_takes_what_composes():
     assert release.mechanism.name == "tangent-gaussian"
     pure = private_median(records(PLANE), PLANE, PureDP(13.0), steps=12, warm_share=1.0 / 13.0)
     assert failed(pure) == set()
-    # thirteen answers of weight 1/sqrt(13), each with a thirteenth of the budget
-    assert pure.sigma == pytest.approx(pure.sensitivity / math.sqrt(13.0), rel=1e-6)
+    # thirteen queries, each with a thirteenth of the budget
+    assert pure.scales == pytest.approx([pure.sensitivity] * 13, rel=1e-6)
+
+
+def part(share):
+    """A query with a share of the budget, whose answer moves by 1 with ten records."""
+    return Rows(Vector(2), 5.0, lambda ball, points: np.zeros_like(points), share=share)
 
 
 @dataclass(frozen=True)
-class Weighted(Summary):
-    """Two answers, of weights that are stated."""
+class Shared(Statistic):
+    """Two queries, of shares that are stated."""
 
-    name = "tests.Weighted"
-    steps = 2
-    weights: tuple = (3.0, 4.0)
+    name = "tests.Shared"
+    shares: tuple = (0.36, 0.64)
 
-    def answer_weight(self, step):
-        return self.weights[step]
-
-    def replace_one(self, ball, n, metric):
-        return 1.0
-
-    def finish(self, ball, partial, tol):
-        return np.zeros(2)
+    def queries(self, ball):
+        for share in self.shares:
+            answer = yield part(share)
+        return Value(answer.point, ball)
 
 
 class Bolder(TangentGaussian):
@@ -184,26 +189,28 @@ class Bolder(TangentGaussian):
 
 
 def calibrated(statistic, kind, budget):
-    return offer(statistic, kind, PLANE, 10, budget, draws=False).mechanism.sigma
+    made = offer(statistic, kind, PLANE, 10, budget, draws=False)
+    return pytest.approx([each.mechanism.sigma for each in made.asked], rel=1e-8)
 
 
-def test_unequal_weights_add_up_as_squares():
-    assert calibrated(Weighted(), TangentGaussian, GDP(1.0)) == pytest.approx(5.0, rel=1e-8)
-    assert calibrated(Weighted((1.0, 1.0)), TangentGaussian, GDP(1.0)) == pytest.approx(
-        math.sqrt(2.0), rel=1e-8
-    )
-    # what says nothing of several draws has the larger of two equal shares
-    for kind in (riemdp.RiemannianGaussian, Bolder):
-        assert calibrated(Weighted(), kind, GDP(1.0)) == pytest.approx(
-            4.0 * math.sqrt(2.0), rel=1e-8
-        )
-    sigma = calibrated(Weighted(), riemdp.TangentLaplace, PureDP(1.0))
-    assert sigma == pytest.approx(8.0, rel=1e-8)
-    with pytest.raises(riemdp.NotAttainableError, match="too little noise"):
-        offer(Weighted(), TangentGaussian(Euclidean(2), 4.9), PLANE, 10, GDP(1.0))
+def test_shares_are_of_squares_for_gaussian_noise_and_of_epsilon_for_laplace_noise():
+    for kind in (TangentGaussian, riemdp.RiemannianGaussian, Bolder):
+        assert calibrated(Shared(), kind, GDP(1.0)) == [1.0 / 0.6, 1.0 / 0.8]
+    assert calibrated(Shared(), riemdp.TangentLaplace, PureDP(1.0)) == [1.0 / 0.36, 1.0 / 0.64]
+    # shares of more than 1 are of their sum
+    assert calibrated(Shared((9.0, 16.0)), TangentGaussian, GDP(1.0)) == [5.0 / 3.0, 5.0 / 4.0]
+    assert calibrated(Shared((0.09, 0.16)), Bolder, GDP(1.0)) == [1.0 / 0.3, 1.0 / 0.4]
+    assert calibrated(Shared((9.0, 16.0)), Bolder, GDP(1.0)) == [5.0 / 3.0, 5.0 / 4.0]
     for wrong in ((0.0, 1.0), (1.0, math.nan), (1.0, "x"), (-1.0, 1.0)):
-        with pytest.raises(riemdp.InvalidParameterError, match="answer_weight"):
-            calibrated(Weighted(wrong), TangentGaussian, GDP(1.0))
+        with pytest.raises(riemdp.InvalidParameterError, match="the share of a query"):
+            calibrated(Shared(wrong), TangentGaussian, GDP(1.0))
+
+
+def test_a_calibrated_mechanism_is_for_one_query():
+    given = TangentGaussian(Euclidean(2), 100.0)
+    with pytest.raises(riemdp.InvalidParameterError, match='mechanism="tangent-gaussian"'):
+        offer(Shared(), given, PLANE, 10, GDP(1.0))
+    assert offer(Shared((0.5,)), given, PLANE, 10, GDP(1.0), draws=False).mechanism is given
 
 
 def test_a_joint_weight_is_a_claim_that_is_not_inherited():
@@ -213,10 +220,12 @@ def test_a_joint_weight_is_a_claim_that_is_not_inherited():
         assert kind.joint_weight((3.0, 4.0)) is None
 
 
-def test_verify_sums_the_weights():
+def test_verify_sums_the_costs():
     release = private_median(records(PLANE), PLANE, GDP(1.0), steps=3)
-    weaker = replace(release.mechanism, sigma=0.99 * release.sigma)
-    assert "guarantee" in failed(replace(release, mechanism=weaker))
+    for place in range(len(release.scales)):
+        scales = [0.99 * s if k == place else s for k, s in enumerate(release.scales)]
+        weaker = replace(release.mechanism, sigma=scales[-1])
+        assert "guarantee" in failed(replace(release, mechanism=weaker, scales=tuple(scales)))
     assert "guarantee" not in failed(replace(release, guarantee=GDP(1.0 + 1e-9)))
     assert "guarantee" in failed(replace(release, guarantee=GDP(0.99)))
 
@@ -224,16 +233,15 @@ def test_verify_sums_the_weights():
 @pytest.mark.parametrize(
     ("change", "check"),
     [
-        (lambda d: d["statistic"].update(rounds=4), "arithmetic"),
-        (lambda d: d["statistic"].update(warm_share=0.3), "arithmetic"),
+        (lambda d: d["statistic"].update(warm_share=0.3), "guarantee"),
         (lambda d: d["statistic"].update(eta=0.9), "arithmetic"),
         (lambda d: d["rounded"].pop(), "arithmetic"),
         (lambda d: d["rounded"].__setitem__(0, d["rounded"][0] + 2**30), "arithmetic"),
         (lambda d: d["value"].__setitem__(0, d["value"][0] + 1e-5), "arithmetic"),
-        (lambda d: d["mechanism"].update(sigma=0.9 * d["mechanism"]["sigma"]), "guarantee"),
+        (lambda d: d["scales"].__setitem__(0, 0.9 * d["scales"][0]), "guarantee"),
         (lambda d: d.update(sensitivity=0.5 * d["sensitivity"]), "sensitivity"),
         (lambda d: d.update(n=41), "sensitivity"),
-        (lambda d: d.update(projected=False), "arithmetic"),
+        (lambda d: d.update(projected=True), "document"),
     ],
 )
 def test_a_document_that_was_changed_fails(change, check):
@@ -244,6 +252,24 @@ def test_a_document_that_was_changed_fails(change, check):
         document["expected_distance"] = document["error_quantile_95"] = None
     found = Release.from_json(json.dumps(document))
     assert check in failed(found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["statistic"].update(rounds=4),
+        lambda d: d["scales"].append(1.0),
+        lambda d: d["mechanism"].update(sigma=0.9 * d["mechanism"]["sigma"]),
+    ],
+)
+def test_a_document_with_other_scales_than_queries_does_not_verify(change):
+    document = json.loads(private_median(records(PLANE), PLANE, GDP(1.0), steps=3).to_json())
+    change(document)
+    try:
+        found = Release.from_json(json.dumps(document))
+    except riemdp.InvalidParameterError:
+        return  # it is no release at all
+    assert failed(found)
 
 
 def test_values_of_other_processors_are_those_of_the_integers(monkeypatch):
@@ -266,13 +292,8 @@ def test_a_document_with_more_steps_than_are_worked_through_is_refused_quickly()
     text = release.to_json().replace('"rounds": 3', '"rounds": 4611686018427387904')
     with pytest.raises(riemdp.InvalidParameterError, match="at most 10000"):
         Release.from_json(text)
-    many = Weighted()
-    object.__setattr__(many, "steps", 10**9)
-    with pytest.raises(riemdp.InvalidParameterError, match="steps must be at most"):
-        calibrated(many, TangentGaussian, GDP(1.0))
-    one = private_mean(records(PLANE), PLANE, GDP(1.0), mechanism="tangent-gaussian")
-    stated = replace(one, statistic=many, neighbours=Groups(2))
-    assert {"sensitivity", "guarantee"} <= failed(stated)
+    with pytest.raises(riemdp.InvalidParameterError, match="more than 100000 queries"):
+        calibrated(Shared((1.0,) * 100_001), TangentGaussian, GDP(1.0))
 
 
 def test_records_in_another_order_give_the_same_integers():
@@ -326,9 +347,11 @@ def test_the_whole_sphere_is_a_ball():
 def test_accounts_groups_plans_and_scales():
     account = Accountant(GDP(1.0))
     points = records(PLANE)
-    private_median(points, PLANE, GDP(0.6), accountant=account)
+    release = private_median(points, PLANE, GDP(0.6), accountant=account)
     assert account.spent == GDP(0.6)
-    assert account.ledger[0].label == "private_median, tangent-gaussian"
+    assert [entry.label for entry in account.ledger] == [
+        f"private_median, {release.mechanism.name}"
+    ]
     with pytest.raises(riemdp.BudgetExceededError):
         private_huber(points, PLANE, GDP(0.9), accountant=account)
     one, three = (
@@ -338,10 +361,10 @@ def test_accounts_groups_plans_and_scales():
     assert three.sigma == pytest.approx(3.0 * one.sigma, rel=1e-8)
     listed = plan(PLANE.manifold, 2.0, 40, GDP(0.6), statistic=GeometricMedian(2))
     found = {each.mechanism: each for each in listed.rows}["tangent-gaussian"]
-    assert found.expected_distance == pytest.approx(one.expected_distance, rel=1e-8)
-    # the noise of the mean direction, were it multiplied by the radius
+    # of records spread over the ball, and with what noise does to the steps
     law = one.mechanism.expected_distance()
-    assert one.expected_distance == pytest.approx(law / one.statistic.answer_weight(1))
+    assert found.expected_distance > one.offer.value.gain * law
+    assert one.expected_distance < found.expected_distance
     for radius in (1e-70, 1e70):
         ball = Ball(Euclidean(2), [0.0, 0.0], radius)
         release = private_median(0.3 * radius * np.eye(2), ball, GDP(1.0), steps=2)
@@ -393,17 +416,15 @@ def test_noise_follows_the_spread_and_not_the_radius():
 
 def advantage(made, draws, source):
     """Share of draws that a threshold tells right, for the likelihood ratio of all answers."""
-    statistic, ball = made.statistic, made.ball
-    start = statistic.start(ball)
+    # the first coordinate of each, of which the first answer has two, over its variance
+    rows = np.cumsum([0] + [each.answers.manifold.dim for each in made.asked[:-1]])
+    units = [2.0**-each.grid / each.mechanism.sigma**2 for each in made.asked]
     right = 0
     for sign in (1.0, -1.0):
-        data = np.array([[sign * ball.radius]])
+        data = np.array([[sign * made.ball.radius]])
         for _ in range(draws):
-            question = asked(statistic, ball, start, 0)
-            _, rounded = drawn(made, start, question, data, source, limit=GDP(1e6))
-            rows = np.array(rounded.values()).reshape(statistic.steps, -1)
-            weights = [statistic.answer_weight(step) for step in range(statistic.steps)]
-            right += sign * (weights @ rows[:, 0]) > 0.0
+            _, integers = drawn(made, data, source, limit=GDP(1e6))
+            right += sign * (np.array(integers, dtype=float)[rows] @ units) > 0.0
     return right / draws - 1.0
 
 
@@ -418,10 +439,11 @@ def test_all_answers_together_are_as_private_as_is_said():
     error = 4.0 / math.sqrt(2.0 * draws)
     found = advantage(made, draws, source)
     assert found < claimed + error
-    # negative control: noise for the largest weight alone
-    sigma = made.mechanism.sigma * max(statistic.answer_weight(step) for step in range(4))
-    weak = replace(made, mechanism=TangentGaussian(Euclidean(2), sigma))
-    weak = with_draw(weak)
+    # negative control: every answer has noise as if it were alone
+    weak = with_draw(replace(made, asked=tuple(
+        replace(each, mechanism=TangentGaussian(each.answers.manifold, each.sensitivity))
+        for each in made.asked
+    )))  # fmt: skip
     assert advantage(weak, draws, source) > claimed + error
     assert found > claimed - error  # and the bound is attained
 

@@ -348,12 +348,12 @@ ENTRY_POINTS = {
     "axes": functools.partial(riemdp.private_directional_summary, axial=True),
 }
 DRAWN = {"value", "rounded"}
-#: Of a private number, or sum of weights: as it was released, with its noise.
+#: Of a private number, a sum of weights, or a length that was clipped to: as it was released.
 OF_COUNT = {"expected_distance", "error_quantile_95"}
 
 
 def header(release):
-    is_public = release.n is not None and not release.neighbours.adds
+    is_public = release.n is not None and not release.neighbours.adds and len(release.scales) == 1
     left_out = DRAWN if is_public else DRAWN | OF_COUNT
     document = json.loads(release.to_json())
     return {name: value for name, value in document.items() if name not in left_out}

@@ -21,6 +21,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     TangentLaplace,
+    UnsupportedError,
     private_mean,
     verify,
 )
@@ -108,6 +109,50 @@ def test_value_cannot_be_changed_in_place():
         assert np.array_equal(same.value, release.value)
         with pytest.raises(ValueError, match="read-only"):
             same.value[0] = 2.0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"method": "refined"}, {"adjacency": "add-remove"}],
+    ids=["one query", "two", "sums"],
+)
+def test_copies_say_of_their_noise_what_the_release_says(options):
+    """What follows from the integers is found again, and not carried along."""
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    points = ball.point(np.random.default_rng(0).normal(0.0, 0.2, (60, 2)))
+    release = private_mean(points, ball, GDP(1.0), **options)
+    said = release.expected_distance, release.error_quantile(0.9), release.count, release.scales
+    for same in (
+        pickle.loads(pickle.dumps(release)),
+        copy.copy(release),
+        copy.deepcopy(release),
+        Release.from_json(release.to_json()),
+        replace(release),
+    ):
+        assert np.array_equal(same.value, release.value)
+        found = same.expected_distance, same.error_quantile(0.9), same.count, same.scales
+        assert found == said
+        asked = [(each.sensitivity, each.mechanism) for each in same.offer.asked]
+        assert asked == [(each.sensitivity, each.mechanism) for each in release.offer.asked]
+    first, *others = release.rounded
+    other = replace(release, rounded=(first + 2**30, *others))
+    assert not np.array_equal(other._outcome.raw, release._outcome.raw)
+
+
+def test_every_query_has_one_scale():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    release = private_mean(np.zeros((50, 2)), ball, GDP(1.0), method="refined")
+    assert len(release.scales) == 2
+    assert release.scales[-1] == release.sigma
+    for wrong in ((), release.scales[:1], (*release.scales, 1.0)):
+        other = replace(release, scales=wrong)
+        with pytest.raises(InvalidParameterError, match="one for each of 2 queries, got"):
+            _ = other.offer
+        with pytest.raises(UnsupportedError, match="its integers are not those"):
+            _ = other.expected_distance
+        assert not verify(other).passed
+    with pytest.raises(InvalidParameterError, match="a scale"):
+        replace(release, scales=(0.0, release.sigma))
 
 
 def test_an_array_that_is_given_stays_its_own():

@@ -1,13 +1,17 @@
 """Values that the integers of a release stand for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import riemdp
-from riemdp import GDP, Ball, Euclidean, Sphere, private_mean
+from riemdp import GDP, Ball, Euclidean, RiemannianGaussian, Sphere, private_mean
+from riemdp.kernel import Vector
 from riemdp.noise.exact import Rounded
+from riemdp.release import offer
 from riemdp.release._rounded_value import replayed, rounded_point
-from riemdp.statistics import FrechetMean, Summary
+from riemdp.statistics import FrechetMean, Rows, Statistic, Value
 
 
 def test_draws_beyond_float64_are_projected_as_others_are():
@@ -23,38 +27,50 @@ def test_draws_beyond_float64_are_projected_as_others_are():
 
 def test_integers_are_coordinates_about_the_centre():
     ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
-    value = replayed(FrechetMean(), ball, 3, (1, -2))
-    np.testing.assert_allclose(value, ball.point([0.125, -0.25]), rtol=1e-15, atol=1e-16)
-    far = replayed(FrechetMean(), ball, 0, (3, -4))
+    made = offer(FrechetMean(), RiemannianGaussian, ball, 50, GDP(1.0))
+    near = replayed(made, (1, -2), 3).raw
+    np.testing.assert_allclose(near, ball.point([0.125, -0.25]), rtol=1e-15, atol=1e-16)
+    far = replayed(made, (3, -4), 0).raw
     np.testing.assert_allclose(far, ball.point([0.3, -0.4]), rtol=1e-14)
-    for wrong in ((1,), (1, 2, 3), ()):
-        with pytest.raises(riemdp.InvalidParameterError, match="2 integers for each of 1 answers"):
-            replayed(FrechetMean(), ball, 3, wrong)
+    for wrong, said in (((1,), "fewer"), ((1, 2, 3), "1 integers too many"), ((), "fewer")):
+        with pytest.raises(riemdp.InvalidParameterError, match=said):
+            replayed(made, wrong, 3)
 
 
-class Twice(Summary):
+def half():
+    """Half of a budget, answered with zero."""
+    return Rows(Vector(2), 1.0, lambda ball, points: np.zeros_like(points), share=0.5)
+
+
+class Twice(Statistic):
     """Two answers, the second counted from the first."""
 
     name = "tests.Twice"
-    steps = 2
 
-    def replace_one(self, ball, n, metric):
-        return 1.0
-
-    def finish(self, ball, partial, tol):
-        return np.zeros(2)
-
-    def move(self, ball, point, noisy, step, noise):
-        return point + noisy
+    def queries(self, ball):
+        first = yield half()
+        second = yield half()
+        return Value(first.point + second.point, ball)
 
 
 def test_several_answers_are_replayed_one_after_the_other():
+    """Each on the grid of its own scale; that of the last one is stated."""
     ball = Ball(Euclidean(2), [0.0, 0.0], 4.0)
-    np.testing.assert_array_equal(replayed(Twice(), ball, 1, (2, 4, 1, -1)), [1.5, 1.5])
-    data = np.zeros((3, 2))
     release = riemdp.private_statistic(
-        Twice(), data, ball, riemdp.GDP(50.0), mechanism="riemannian-gaussian", allow_unproven=True
+        Twice(),
+        np.zeros((3, 2)),
+        ball,
+        riemdp.GDP(50.0),
+        mechanism="riemannian-gaussian",
+        allow_unproven=True,
     )
     assert len(release.rounded) == 4
-    again = replayed(release.statistic, ball, release.grid, release.rounded)
-    np.testing.assert_array_equal(again, release.value)
+    np.testing.assert_array_equal(
+        replayed(release.offer, release.rounded, release.grid).raw, release.value
+    )
+    early = release.offer.asked[0].grid
+    found = replayed(release.offer, (2 << early, 4 << early, 1, -1), 1).raw
+    np.testing.assert_array_equal(found, [2.5, 3.5])
+    other = replace(release, value=[0.0, 0.0], rounded=release.rounded[:2])
+    with pytest.raises(riemdp.InvalidParameterError, match="fewer"):
+        replayed(other.offer, other.rounded, other.grid)

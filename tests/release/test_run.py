@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,11 +22,23 @@ from riemdp import (
     private_mean,
     private_statistic,
 )
+from riemdp.kernel import Vector
 from riemdp.noise import SecureGenerator, _generator
-from riemdp.noise.exact import ExactDraw, Rounded
+from riemdp.noise.exact import ExactDraw, FlatDraw, Rounded
 from riemdp.release import _run
 from riemdp.release._search._units import Units
-from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, Summary, TangentMean
+from riemdp.statistics import (
+    FrechetMean,
+    Groups,
+    Neighbours,
+    Query,
+    ReplaceOne,
+    Rows,
+    Statistic,
+    TangentMean,
+    Value,
+)
+from riemdp.statistics._footpoint import Footpoint
 
 SPHERE = Sphere(2)
 BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
@@ -34,8 +47,30 @@ POINTS = SPHERE.exp(
 )
 
 
+LAPLACE = "tangent-laplace"
+
+
 def seeded():
     return np.random.default_rng(3)
+
+
+def zeros(share=1.0, unit=1.0, dim=2):
+    """A query answered with zeros, whose public numbers a test chooses."""
+    return Rows(Vector(dim), unit, lambda ball, points: np.zeros((len(points), dim)), share=share)
+
+
+class Some(Statistic):
+    """A statistic of another package that asks what it is given."""
+
+    name, proof = "tests.Some", "a paper"
+
+    def __init__(self, *asked):
+        self.asked = asked
+
+    def queries(self, ball):
+        for each in self.asked:
+            answer = yield each
+        return Value(answer.point, each.answers(ball))
 
 
 @pytest.mark.parametrize(
@@ -95,13 +130,9 @@ def test_the_account_names_what_was_asked():
 
 
 def test_a_definition_without_shares_has_no_statistics_of_several_answers():
-    several = type("Several", (FrechetMean.__base__,), {"replace_one": FrechetMean.replace_one})()
-    several.steps = 3
     budget = MeanCDP(0.3, 0.5)
-    with pytest.raises(riemdp.UnsupportedBudgetError, match=r"split MeanCDP.*among 3"):
-        private_statistic(
-            several, POINTS, BALL, budget, mechanism="riemannian-gaussian", allow_unproven=True
-        )
+    with pytest.raises(riemdp.UnsupportedBudgetError, match="share MeanCDP"):
+        private_statistic(Some(zeros(0.5), zeros(0.5)), POINTS, BALL, budget, mechanism=LAPLACE)
 
 
 def test_warnings_are_said():
@@ -168,8 +199,8 @@ class Near(Neighbours):
     name = "tests.Near"
     proof = "https://example.org/near"
 
-    def sensitivity(self, statistic, ball, n, metric):
-        return 1e-3 * statistic.replace_one(ball, n, metric)
+    def sensitivity(self, query, ball, n, metric):
+        return 1e-3 * query.replace_one(ball, n, metric)
 
 
 def test_an_account_takes_no_guarantee_about_another_relation():
@@ -182,54 +213,6 @@ def test_an_account_takes_no_guarantee_about_another_relation():
     assert account.spent == GDP(math.sqrt(2.0))
 
 
-@dataclass(frozen=True)
-class Answers(Summary):
-    """A statistic that answers with what it is given, whatever it has promised."""
-
-    name = "tests.Answers"
-    given: object = 0.0
-
-    def range(self, ball):
-        return Ball(Euclidean(1), [0.0], 1.0)
-
-    def replace_one(self, ball, n, metric):
-        return 2.0
-
-    def finish(self, ball, partial, tol):
-        return np.array([self.given])
-
-
-@pytest.mark.parametrize("given", [1e308, -1e308, 5.0, math.inf, math.nan])
-def test_answers_beyond_their_ball_tell_nothing(given):
-    release = private_statistic(
-        Answers(given), POINTS, BALL, GDP(100.0), allow_unproven=True, generator=seeded()
-    )
-    inside = Answers(min(max(given, -1.0), 1.0) if math.isfinite(given) else 0.0)
-    same = private_statistic(
-        inside, POINTS, BALL, GDP(100.0), allow_unproven=True, generator=seeded()
-    )
-    assert release.value == pytest.approx(same.value, abs=1e-12)
-
-
-@pytest.mark.parametrize("given", [1j, "text", None])
-def test_answers_that_are_no_numbers_are_refused(given):
-    with pytest.raises(riemdp.InvalidParameterError, match="must return real coordinates"):
-        private_statistic(Answers(given), POINTS, BALL, GDP(1.0), allow_unproven=True)
-
-
-@dataclass(frozen=True)
-class Beyond(Summary):
-    """Breaks what it says of its range, by little."""
-
-    share: float
-
-    def replace_one(self, ball, n, metric):
-        return 0.1
-
-    def finish(self, ball, partial, tol):
-        return np.array([self.share * ball.radius, 0.0])
-
-
 @pytest.mark.parametrize("share", [1.5, 1.0 + 1e-8, 1.0, 0.5])
 def test_footpoints_lie_in_the_ball_of_answers(monkeypatch, share):
     seen = []
@@ -239,14 +222,9 @@ def test_footpoints_lie_in_the_ball_of_answers(monkeypatch, share):
         return Rounded((0, 0), grid)
 
     monkeypatch.setattr(ExactDraw, "draw", draw)
-    private_statistic(
-        Beyond(share),
-        POINTS,
-        BALL,
-        GDP(1.0),
-        mechanism="riemannian-gaussian",
-        allow_unproven=True,
-    )
+    beyond = np.array([share * BALL.radius, 0.0])  # of what it says, or by little
+    monkeypatch.setattr(Footpoint, "finish", lambda self, ball, partial, tol: beyond)
+    private_statistic(FrechetMean(), POINTS, BALL, GDP(1.0), mechanism="riemannian-gaussian")
     wanted = min(share, 1.0) * BALL.radius
     np.testing.assert_allclose(seen, [[wanted, 0.0]], rtol=1e-12)
 
@@ -265,7 +243,7 @@ def test_footpoints_lie_in_the_ball_of_answers(monkeypatch, share):
 def test_what_is_no_draw_on_the_grid_is_not_released(monkeypatch, found):
     """The release would claim its bits, and the value be another point."""
     kind = type("M", (riemdp.RiemannianGaussian,), {"name": "lab.M"})
-    monkeypatch.setattr("riemdp.release._run.default_grid", lambda sigma: 30)
+    monkeypatch.setattr("riemdp.release._offer.default_grid", lambda sigma: 30)
     monkeypatch.setattr(ExactDraw, "draw", lambda *args, **options: found)
     with pytest.raises(riemdp.InvalidParameterError, match=r"lab\.M must return 2 integers on"):
         private_mean(POINTS, BALL, GDP(1.0), mechanism=kind, allow_unproven=True)
@@ -282,18 +260,13 @@ def test_reasons_say_who_chose():
 def test_neither_a_count_nor_the_footpoint_gets_into_an_error(monkeypatch):
     """Both may depend on the records, and the account is charged by then."""
 
-    class Some(Summary):
-        def replace_one(self, ball, n, metric):
-            return 1.0
-
-        def finish(self, ball, partial, tol):
-            return np.zeros(7)
-
     def talk(self, footpoint, grid, *, generator):
         raise ValueError(f"about {footpoint}")
 
-    with pytest.raises(riemdp.InvalidParameterError, match=r"Some must answer with 2") as caught:
-        private_statistic(Some(), POINTS, BALL, PureDP(1.0), allow_unproven=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(Rows, "finish", lambda self, ball, partial, tol: np.zeros(7))
+        with pytest.raises(riemdp.InvalidParameterError, match=r"must answer with 2") as caught:
+            private_statistic(TangentMean(), POINTS, BALL, PureDP(1.0))
     assert "7" not in str(caught.value)
     monkeypatch.setattr(ExactDraw, "draw", talk)
     with pytest.raises(riemdp.RiemdpError, match=r"failed with ValueError") as caught:
@@ -301,81 +274,134 @@ def test_neither_a_count_nor_the_footpoint_gets_into_an_error(monkeypatch):
     assert "about" not in str(caught.value)
 
 
-class Zero(Summary):
-    """A statistic whose numbers a test replaces."""
-
-    name, proof = "tests.Zero", "a paper"
+@dataclass(frozen=True)
+class Tells(Query):
+    """A query that says by itself how far it moves, as none may."""
 
     def replace_one(self, ball, n, metric):
-        return 1.0 / n
+        return 1e-3
 
     def finish(self, ball, partial, tol):
         return np.zeros(2)
 
 
+class Short(Vector):
+    """A shape that says so."""
+
+    move = Fraction(1, 10**6)
+
+
 WRONG = {
-    **{f"sensitivity {value!r}": ("replace_one", value, "the sensitivity of tests.Zero must be")
-       for value in (0.0, -1.0, math.nan, math.inf, "x", None, True, 1j, np.array([0.1, 0.1]))},
-    **{f"tolerance {value!r}": ("tolerance", value, "the tolerance of tests.Zero must be")
-       for value in (-1.0, math.nan, math.inf, "x", None)},
-    **{f"ask {value!r}": ("ask", value, "Zero.ask must return a riemdp.statistics.Question")
-       for value in (None, 1.0)},
+    **{f"share {value!r}": (zeros(value), "the share of a query must be")
+       for value in (0.0, -1.0, math.nan, math.inf, "x", None)},
+    **{f"query {value!r}": (value, r"Some\.queries must yield riemdp\.statistics\.Rows")
+       for value in (None, 1.0, TangentMean(), Tells())},
+    "shape": (Rows(Short(2), 1.0, None), "of a shape of riemdp.kernel"),
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("later", [False, True], ids=["first", "second"])
 @pytest.mark.parametrize("case", WRONG)
-def test_what_a_statistic_says_is_checked_before_the_charge(monkeypatch, case):
-    member, value, said = WRONG[case]
-    monkeypatch.setattr(Zero, member, lambda *_: value)
+def test_what_a_statistic_says_is_checked_before_the_charge(case, later):
+    wrong, said = WRONG[case]
+    statistic = Some(zeros(0.5), wrong) if later else Some(wrong)
     account = Accountant(PureDP(10.0))
     with pytest.raises(riemdp.InvalidParameterError, match=said):
-        private_statistic(Zero(), POINTS, BALL, PureDP(1.0), accountant=account)
+        private_statistic(
+            statistic, POINTS, BALL, PureDP(1.0), accountant=account, mechanism=LAPLACE
+        )
     assert account.ledger == ()
 
 
-@pytest.mark.parametrize("steps", [0, -1, 2.5, True, None, "2"])
-def test_steps_are_a_number_of_answers(monkeypatch, steps):
-    monkeypatch.setattr(Zero, "steps", steps)
+def test_a_statistic_that_never_ends_or_returns_nothing_is_refused_before_the_charge():
+    class Nothing(Some):
+        def queries(self, ball):
+            yield zeros()
+
     account = Accountant(PureDP(10.0))
-    with pytest.raises(riemdp.InvalidParameterError, match="steps, the number of answers"):
-        private_statistic(Zero(), POINTS, BALL, PureDP(1.0), accountant=account)
+    for statistic, said in (
+        (Nothing(), "must return a riemdp.statistics.Value"),
+        (Some(*[zeros(1e-6)] * 100_001), "more than 100000 queries"),
+    ):
+        with pytest.raises(riemdp.InvalidParameterError, match=said):
+            private_statistic(statistic, POINTS, BALL, PureDP(1.0), accountant=account)
     assert account.ledger == ()
-
-
-def test_steps_are_read_once(monkeypatch):
-    """What is drawn is what the budget was shared among, even if the number changes."""
-    read, asked = [], []
-
-    def steps(_):
-        read.append(1)
-        return len(read)
-
-    def ask(self, *_):
-        asked.append(1)
-        return self
-
-    monkeypatch.setattr(Zero, "steps", property(steps))
-    monkeypatch.setattr(Zero, "ask", ask)
-    release = private_statistic(Zero(), POINTS, BALL, PureDP(1.0), mechanism="riemannian-laplace")
-    assert (len(read), len(asked)) == (1, 1)
-    assert release.mechanism.satisfies(release.sensitivity, PureDP(1.0))
-
-
-def test_a_later_question_is_one_too(monkeypatch):
-    monkeypatch.setattr(Zero, "steps", 2)
-    monkeypatch.setattr(Zero, "ask", lambda self, ball, point, step: self if step == 0 else None)
-    with pytest.raises(riemdp.InvalidParameterError, match=r"Zero\.ask must return"):
-        private_statistic(Zero(), POINTS, BALL, PureDP(1.0))
 
 
 @dataclass(frozen=True)
-class _Indiscreet(TangentMean.__mro__[1]):
+class Wanders(Statistic):
+    """Asks two queries of typical answers, and of others what a test chooses."""
+
+    name, proof = "tests.Wanders", "a paper"
+
+    then: tuple[object, ...]
+
+    def queries(self, ball):
+        answer = yield zeros(0.25)
+        is_typical = answer.point[1] == 0.0  # which no draw is
+        for each in (zeros(0.75),) if is_typical else self.then:
+            answer = yield each
+        return Value(ball.center, ball)
+
+
+PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+
+
+@pytest.fixture
+def draws(monkeypatch):
+    """What is drawn: the scale of each."""
+    found, honest = [], FlatDraw.draw
+
+    def draw(self, *args, **options):
+        found.append(self.sigma)
+        return honest(self, *args, **options)
+
+    monkeypatch.setattr(FlatDraw, "draw", draw)
+    return found
+
+
+OTHERS = {
+    "farther": ((zeros(0.75, 1.0 + 1e-9),), 1),
+    "a larger share": ((zeros(0.8),), 1),
+    "a smaller share": ((zeros(0.7),), 1),
+    "another dimension": ((zeros(0.75, dim=3),), 1),
+    "no query": ((None,), 1),
+    "once more": ((zeros(0.75), zeros(0.75)), 2),
+    "once less": ((), 1),
+}
+
+
+@pytest.mark.parametrize("kind", ["tangent-gaussian", LAPLACE])
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_follows_on_answers_with_other_numbers_is_not_drawn(draws, case, kind):
+    then, number = OTHERS[case]
+    budget = GDP(1.0) if kind == "tangent-gaussian" else PureDP(1.0)
+    data = np.zeros((50, 2))
+    with pytest.raises(riemdp.InvalidParameterError, match=r"tests\.Wanders.*quer"):
+        private_statistic(Wanders(then), data, PLANE, budget, mechanism=kind)
+    assert len(draws) == number
+    account = Accountant(budget)
+    with pytest.raises(riemdp.ReleaseFailedError):  # it was charged, whatever was drawn
+        private_statistic(Wanders(then), data, PLANE, budget, mechanism=kind, accountant=account)
+    assert account.spent == budget
+
+
+def test_control_what_was_planned_is_drawn(draws):
+    data = np.zeros((50, 2))
+    planned = Wanders((zeros(0.75),))
+    release = private_statistic(planned, data, PLANE, PureDP(1.0), mechanism=LAPLACE)
+    assert tuple(draws) == release.scales == pytest.approx((0.16, 0.16 / 3.0), rel=1e-8)
+    assert release.offer.asked[0].sensitivity == pytest.approx(0.04, rel=1e-12)
+
+
+@dataclass(frozen=True)
+class _Indiscreet(Statistic):
     """A mean of another package, whose check of records fails on one of them."""
 
     name = "tests.indiscreet"
 
-    def replace_one(self, ball, n, metric):
-        return 2.0 * ball.reach / n
+    def queries(self, ball):
+        return TangentMean().queries(ball)
 
     def check_records(self, records):
         raise KeyError(float(np.asarray(records.points)[0, 0]))
@@ -411,7 +437,7 @@ def test_every_answer_is_drawn_with_a_key_made_after_its_data_were_read(
     made = len(_generator._OWN)
     release = private_mean(POINTS, BALL, GDP(1.0), method="refined", generator=source)
     passes = "".join(event[0] for event in events).lstrip("k").split("r")[1:]
-    assert len(passes) == release.statistic.steps > 1
+    assert len(passes) == len(release.scales) > 1
     assert all(passes)  # each was followed by a key
     assert len(_generator._OWN) == made  # and no key is left
     assert release.private

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,12 @@ from riemdp import (
     Hyperbolic,
     InvalidParameterError,
     PureDP,
+    Release,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     UnsupportedBallError,
+    private_median,
 )
 from riemdp._part_document import decode, encode
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentGaussian, TangentLaplace
@@ -78,3 +82,18 @@ def test_unknown_names_are_refused():
             {"type": "tangent-laplace", "sigma": 1.0, "options": ["ball"]}, ball
         )
     assert np.isfinite(ball.radius)
+
+
+def test_scales_of_several_answers():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    release = private_median(np.zeros((50, 2)), ball, GDP(1.0), steps=2)
+    document = json.loads(release.to_json())
+    assert document["scales"] == list(release.scales)
+    assert Release.from_json(release.to_json()).scales == release.scales
+    last = document["scales"][-1]
+    for wrong in ([], [last], last, None, [1.0, "x"], [1.0, [last]], [last, 2.0 * last]):
+        with pytest.raises(InvalidParameterError, match="scale"):
+            Release.from_json(json.dumps({**document, "scales": wrong}))
+    for wrong in (0.0, -1.0):
+        with pytest.raises(InvalidParameterError, match="scale"):
+            Release.from_json(json.dumps({**document, "scales": [wrong, last]}))

@@ -151,7 +151,7 @@ def test_of_several_answers_or_of_what_is_computed_of_one_it_is_refused():
         private_mean(data, ball, GDP(0.5), method="refined"),
         riemdp.private_median(data, ball, GDP(0.5), steps=2),
     ):
-        with pytest.raises(riemdp.UnsupportedError, match="takes several answers"):
+        with pytest.raises(riemdp.UnsupportedError, match="asks several queries"):
             release.shrink()
 
 

@@ -15,13 +15,16 @@ from riemdp import (
     UnsupportedNeighboursError,
     private_mean,
     private_moments,
+    verify,
 )
 from riemdp.statistics import (
     AddRemoveUser,
+    FrechetMean,
     Records,
+    RefinedMean,
     ReplaceUser,
-    WeightedFrechetMean,
-    WeightedTangentMean,
+    TangentMean,
+    Weighted,
 )
 
 BALL = Ball(Euclidean(2), [0.0, 0.0], 1.0)
@@ -33,12 +36,20 @@ USERS = [1, 1, 2, 3]
 def test_public_weights_are_divided_by_the_largest():
     for scale in (1.0, 1e-300, 1e300):
         found = private_mean(POINTS, BALL, GDP(1.0), weights=np.array(WEIGHTS) * scale)
-        assert found.statistic == WeightedFrechetMean(0.5)
+        assert found.statistic == Weighted(FrechetMean(), 0.5)
         assert found.sensitivity == pytest.approx(1.0)
     cap = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
     options = {"weights": WEIGHTS, "mechanism": "tangent-gaussian"}
     found = private_mean(cap.point(POINTS), cap, GDP(1.0), **options)
-    assert found.statistic == WeightedTangentMean(0.5)
+    assert found.statistic == Weighted(TangentMean(), 0.5)
+
+
+def test_public_weights_go_with_rounds():
+    found = private_mean(POINTS, BALL, GDP(1.0), weights=WEIGHTS, method="refined")
+    assert found.statistic == Weighted(RefinedMean(), 0.5)
+    assert found.sensitivity == pytest.approx(1.0)
+    assert [scale**-2 for scale in found.scales] == pytest.approx([0.2, 0.8])
+    assert verify(found.to_json()).passed
 
 
 @pytest.mark.parametrize(
@@ -47,7 +58,6 @@ def test_public_weights_are_divided_by_the_largest():
         ({"weights": WEIGHTS, "users": USERS}, "do not say what people weigh"),
         ({"weights": WEIGHTS, "adapt": True}, "on a public ball"),
         ({"weights": WEIGHTS, "private_weights": True, "adapt": True}, "leave out adapt"),
-        ({"weights": WEIGHTS, "method": "refined"}, "public weights is released at once"),
         ({"weights": WEIGHTS[1:]}, "one for each point"),
         ({"weights": 1.0}, "one for each point"),
         ({"weights": [0.0] * 4}, "not all be 0"),

@@ -54,6 +54,6 @@ def test_what_is_public_of_them_is_refused_before():
 )
 def test_the_sensitivity_has_twice_the_tolerance(mean, metric, exact):
     found, tol = mean_sensitivity(mean, BALL, 100, metric)
-    assert found >= exact(BALL, 100) + 2.0 * tol
+    assert found >= (exact(BALL, 100) + 2.0 * tol) * (1.0 - 1e-14)  # it is rounded up at once
     assert found <= exact(BALL, 100) + 2.1 * tol
     assert tol >= 1e-10

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,25 +11,20 @@ import pytest
 
 import riemdp
 from riemdp import Ball, Euclidean, Sphere
-from riemdp.statistics import Prepared, Question, Summary, answer
-from riemdp.statistics._question import Rewritten
+from riemdp.statistics import ClassMoments, Prepared, Query, Records, answer
 
 SPHERE = Sphere(2)
 BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
 
 
-@dataclass(frozen=True)
-class Farthest(Summary):
+class Farthest(Query):
     """Largest distance from the centre, which clipping bounds."""
 
-    def range(self, ball):
+    def answers(self, ball):
         return Ball(Euclidean(1), [0.5 * ball.radius], 0.5 * ball.radius)
 
-    def replace_one(self, ball, n, metric):
-        return ball.radius
-
-    def summarise(self, ball, records):
-        return ball.manifold.dist(ball.center, records).max(keepdims=True)
+    def added(self, ball, rows):
+        return ball.manifold.dist(ball.center, rows).max(keepdims=True)
 
     def merge(self, first, second):
         return np.maximum(first, second)
@@ -39,7 +33,7 @@ class Farthest(Summary):
         return partial - 0.5 * ball.radius
 
 
-class Plain(Question):
+class Plain(Query):
     def finish(self, ball, partial, tol):
         return ball.coordinates(partial).mean(axis=0)
 
@@ -54,24 +48,23 @@ def test_records_are_clipped_before_a_statistic_sees_them():
     found = answer(Farthest(), BALL, spread(5, 2.0), 1e-9)
     assert found == pytest.approx([0.25], abs=1e-12)
     # negative control: without the clip the value lies outside the range
-    assert Farthest().finish(BALL, Farthest().summarise(BALL, spread(5, 2.0)), 1e-9) > 1.0
+    assert Farthest().finish(BALL, Farthest().added(BALL, spread(5, 2.0)), 1e-9) > 1.0
 
 
 def test_one_that_clips_by_itself_is_given_the_records_as_they_are():
-    @dataclass(frozen=True)
     class Own(Farthest):
         clips = True
 
     assert answer(Own(), BALL, spread(5, 2.0), 1e-9) == pytest.approx([1.75])
 
 
-@pytest.mark.parametrize("question", [Farthest(), Plain()], ids=["own", "by default"])
-def test_chunks_make_the_whole(question):
+@pytest.mark.parametrize("query", [Farthest(), Plain()], ids=["own", "by default"])
+def test_chunks_make_the_whole(query):
     points = np.concatenate([spread(6, 0.2), spread(5, 0.4, 1)])
-    whole = question.finish(BALL, question.summarise(BALL, points), 1e-9)
-    chunks = [question.summarise(BALL, part) for part in (points[:3], points[3:9], points[9:])]
-    merged = question.merge(question.merge(chunks[0], chunks[1]), chunks[2])
-    np.testing.assert_allclose(question.finish(BALL, merged, 1e-9), whole, atol=1e-15)
+    whole = query.finish(BALL, query.added(BALL, points), 1e-9)
+    chunks = [query.added(BALL, part) for part in (points[:3], points[3:9], points[9:])]
+    merged = query.merge(query.merge(chunks[0], chunks[1]), chunks[2])
+    np.testing.assert_allclose(query.finish(BALL, merged, 1e-9), whole, atol=1e-15)
 
 
 def test_what_is_not_finite_becomes_the_centre():
@@ -82,59 +75,40 @@ def test_what_is_not_finite_becomes_the_centre():
     np.testing.assert_array_equal(answer(Broken(), BALL, spread(3, 0.1), 1e-9), [0.0, 0.0])
 
 
-def test_what_is_no_vector_is_refused():
-    class Scalar(Plain):
-        def finish(self, ball, partial, tol):
-            return 1.0
-
-    with pytest.raises(riemdp.InvalidParameterError, match=r"Scalar\.finish must return"):
-        answer(Scalar(), BALL, spread(3, 0.1), 1e-9)
-
-
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
-        ((Fraction(1, 3), 2), [Fraction(1, 3), 2]),
-        ((math.nan, 1.0), [0, 0]),
+        ((Fraction(1, 3), Fraction(2)), [Fraction(1, 3), 2]),
         ((Fraction(10) ** 400, Fraction(1)), [0, 0]),
-        ((math.inf, Fraction(1)), None),
-        ([Fraction(1, 3), Fraction(1)], None),
-        (("a", "b"), None),
-        ("ab", None),
-        (Fraction(1, 3), None),
-        ((0.5, 0.25), [Fraction(1, 2), Fraction(1, 4)]),
+        (np.array([np.nan, 1.0]), [0, 0]),
         (np.array([0.5, 0.25]), [Fraction(1, 2), Fraction(1, 4)]),
     ],
 )
 def test_an_answer_is_rational_and_finite(found, wanted):
-    """What is not may tell of the data: it must not get as far as the draw, nor into a message."""
+    """What is not may tell of the data: it must not get as far as the draw."""
 
     class Claims(Plain):
         def finish(self, ball, partial, tol):
             return found
 
-    if wanted is not None:
-        assert list(answer(Claims(), BALL, spread(3, 0.1), 1e-9)) == wanted
-        return
-    with pytest.raises(riemdp.InvalidParameterError, match=r"^Claims\.finish must return"):
-        answer(Claims(), BALL, spread(3, 0.1), 1e-9)
+    assert list(answer(Claims(), BALL, spread(3, 0.1), 1e-9)) == wanted
 
 
-def test_what_is_found_is_not_told():
+@pytest.mark.parametrize("found", [7.0, (1j, 7.0), np.full((7, 3), 0.5), np.array(["7"])], ids=str)
+def test_what_is_found_is_not_told(found):
     """Of a wrong answer neither shape nor kind: both may depend on the records."""
-    for wrong in (np.zeros((7, 3)), np.array([1j] * 7), np.array(["x"] * 7), 7.0):
 
-        class Wrong(Plain):
-            def finish(self, ball, partial, tol, wrong=wrong):
-                return wrong
+    class Wrong(Plain):
+        def finish(self, ball, partial, tol):
+            return found
 
-        with pytest.raises(riemdp.InvalidParameterError, match=r"shape \(dim,\)$") as caught:
-            answer(Wrong(), BALL, spread(3, 0.1), 1e-9)
-        assert "7" not in str(caught.value)
+    with pytest.raises(riemdp.RiemdpError, match=r"^Wrong failed with [A-Za-z]+; ") as caught:
+        answer(Wrong(), BALL, spread(3, 0.1), 1e-9)
+    assert "7" not in str(caught.value)
 
 
-@pytest.mark.parametrize("stage", ["finish", "summarise"])
-def test_an_error_of_a_question_says_its_class_alone(stage):
+@pytest.mark.parametrize("stage", ["finish", "added", "rows", "prepare"])
+def test_an_error_of_a_query_says_its_class_alone(stage):
     class Talks(Plain):
         pass
 
@@ -149,22 +123,22 @@ def test_an_error_of_a_question_says_its_class_alone(stage):
 
 
 @pytest.mark.filterwarnings("always")
-def test_a_question_does_not_warn(recwarn):
+def test_a_query_does_not_warn(recwarn):
     class Warns(Plain):
         def finish(self, ball, partial, tol):
             warnings.warn(f"{partial[0]}", stacklevel=1)
-            return np.array([1e300, 1.0], dtype=np.longdouble) ** 10
+            return np.array([1e300, 1.0]) ** 10
 
     assert answer(Warns(), BALL, spread(3, 0.1), 1e-9) == (0, 0)
     assert list(recwarn) == []
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_no_question_changes_the_records_of_the_caller(own):
+def test_no_query_changes_the_records_of_the_caller(own):
     class Writes(Plain):
         clips = own
 
-        def summarise(self, ball, records):
+        def rows(self, ball, records):
             records[:] = 0.0
             return records
 
@@ -187,30 +161,34 @@ def test_another_package_is_given_copies_of_one_record_at_a_time(own):
         clips = own
         seen = ()
 
-        def summarise(self, ball, records):
+        def rows(self, ball, records):
             self.seen += (records,)
             return records
 
         def finish(self, ball, partial, tol):
             return np.zeros(2)
 
-    points, question = spread(5, 0.2), Keeps()
-    answer(question, BALL, points, 1e-9)
-    np.testing.assert_array_equal(np.concatenate(question.seen), points)
-    assert {rows.shape for rows in question.seen} == {(1, 3)}
-    assert not any(np.shares_memory(rows, points) for rows in question.seen)
+    points, query = spread(5, 0.2), Keeps()
+    answer(query, BALL, points, 1e-9)
+    public = BALL.center[None]  # what stands for a record that raises
+    np.testing.assert_array_equal(np.concatenate(query.seen), np.concatenate([public, points]))
+    assert {rows.shape for rows in query.seen} == {(1, 3)}
+    assert not any(np.shares_memory(rows, points) for rows in query.seen)
 
 
-class Number(Question):
+class Number(Query):
     """How many records there are, where those to the left of the centre raise."""
 
     def adds(self, ball):
         return True
 
-    def summarise(self, ball, records):
+    def rows(self, ball, records):
         if (records[:, 0] < 0.0).any():
             raise ValueError("a secret")
-        return np.array([len(records), records.sum()])
+        return records
+
+    def added(self, ball, rows):
+        return np.array([len(rows), rows.sum()])
 
     def merge(self, first, second):
         return first + second
@@ -226,7 +204,7 @@ def test_a_record_that_raises_in_another_package_counts_as_the_centre(rows):
     assert found == (len(rows), sum(x if x > 0.0 else 0.5 for x in rows))
 
 
-class Places(Question):
+class Places(Query):
     """Rows of points, of which there are none left of the centre; how long were the tiles?"""
 
     clips = True
@@ -246,35 +224,59 @@ def test_a_record_without_a_row_in_another_package_counts_as_the_centre():
 
 
 @dataclass(frozen=True, eq=False)
-class Wraps(Rewritten):
-    """Any other question in a form of our own."""
+class Wraps(Query):
+    """Any other query in a form of our own."""
 
-    question: Question
+    query: Query
+    clips = True
+
+    def rows(self, ball, records):
+        return self.query.rows(ball, records)
 
     def finish(self, ball, partial, tol):
-        return self.question.finish(ball, partial, tol)
+        return self.query.finish(ball, partial, tol)
 
 
-def test_a_question_of_another_package_inside_our_own_is_given_one_record_at_a_time(monkeypatch):
+def test_a_query_of_another_package_inside_our_own_is_given_one_record_at_a_time(monkeypatch):
     monkeypatch.setattr(Wraps, "__module__", "riemdp.statistics")
     monkeypatch.setattr(Own, "__module__", "riemdp.statistics")
     line = Ball(Euclidean(1), [0.5], 9.0)
     alone, other = Prepared(line, np.ones((5, 1))), Places()
-    for question in (Own(), other):  # as a statistic asks in steps
-        assert answer(Wraps(question), line, alone, 0.0) == (5, 5.0)
+    for query in (Own(), other):  # as a statistic asks one after the other
+        assert answer(Wraps(query), line, alone, 0.0) == (5, 5.0)
     assert other.seen == {1}
 
 
-class Own(Question):
+@pytest.mark.parametrize("place", ["vectors", "beside", "clipped"])
+def test_a_function_of_another_package_in_rows_of_our_own_is_given_one_record_at_a_time(place):
+    line, seen = Ball(Euclidean(1), [0.0], 1.0), set()
+
+    def foreign(function):
+        def seeing(*given):
+            seen.add(len(given[-1]))
+            return function(*given)
+
+        return seeing
+
+    own = next(ClassMoments((0, 1)).queries(line))
+    records = Records(np.full((70, 1), 0.5), labels=[0, 1] * 35).validated(line.manifold)
+    expected = answer(own, line, Prepared(line, records), 0.0)
+    assert seen == set()
+    other = replace(own, **{place: foreign(getattr(own, place))})
+    assert answer(other, line, Prepared(line, records), 0.0) == expected
+    assert seen == {1}
+
+
+class Own(Query):
     clips = True
 
     def finish(self, ball, partial, tol):
         return np.array([len(partial), partial.sum()])
 
 
-@dataclass(frozen=True)
-class Asking(Question):
-    """A question that takes labels, or not: of one class, as of steps of one statistic."""
+@dataclass(frozen=True, eq=False)
+class Asking(Query):
+    """A query that takes labels, or not: of one class, as of steps of one statistic."""
 
     labelled: bool
 
@@ -284,17 +286,14 @@ class Asking(Question):
     def takes(self):
         return ("labels",) if self.labelled else ()
 
-    def summarise(self, ball, records):
-        return np.array([sum(records.labels) if self.labelled else float(np.sum(records))])
-
-    def merge(self, first, second):
-        return first + second
+    def rows(self, ball, records):
+        return np.array([[x] for x in records.labels]) if self.labelled else records
 
     def finish(self, ball, partial, tol):
-        return partial
+        return partial.astype(float).sum(axis=0)
 
 
-def test_records_come_with_what_each_question_takes():
+def test_records_come_with_what_each_query_takes():
     line = Ball(Euclidean(1), [0.0], 9.0)
     records = riemdp.Records([[1.0], [2.0], [4.0]], labels=[1, 10, 100]).validated(line.manifold)
     alone = Prepared(line, records)
@@ -302,7 +301,7 @@ def test_records_come_with_what_each_question_takes():
         assert answer(Asking(labelled), line, alone, 0.0) == (expected,)
 
 
-class Reuses(Question):
+class Reuses(Query):
     """The sum of points, all of which are written to the same memory."""
 
     clips = True
@@ -329,17 +328,10 @@ class Reuses(Question):
         return partial.sum(axis=0)
 
 
-class Summarises(Reuses):
-    """The same without rows."""
-
-    def summarise(self, ball, records):
-        return self.kept("rows", records)
-
-
-@pytest.mark.parametrize("question", [Reuses("prepare"), Reuses("rows"), Summarises("rows")])
-def test_a_record_counts_once_where_all_are_written_to_the_same_memory(question):
+@pytest.mark.parametrize("query", [Reuses("prepare"), Reuses("rows")])
+def test_a_record_counts_once_where_all_are_written_to_the_same_memory(query):
     points = spread(5, 0.2)
     data = Prepared(BALL, points)
     for _ in range(2):  # the second time of what was prepared
-        found = np.array(answer(question, BALL, data, 1e-9), dtype=float)
+        found = np.array(answer(query, BALL, data, 1e-9), dtype=float)
         np.testing.assert_allclose(found, points.sum(axis=0))

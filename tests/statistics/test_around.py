@@ -35,3 +35,16 @@ def test_a_claim_needs_the_proof_of_the_inner_statistic_too(statistic, monkeypat
     assert None not in statistic.proofs().values()
     monkeypatch.setattr(type(statistic.statistic), "proof", None)
     assert statistic.proofs()[statistic.statistic.name] is None
+
+
+def test_what_concerns_all_records_is_the_business_of_the_inner_statistic():
+    sizes = ClassMoments(("a", "b"), sizes=(2, 1))
+    for statistic in (Recentred(sizes), Counted(sizes, 1.0)):
+        assert statistic.by_place == ("labels",)
+        right = [Records(np.zeros((1, 1)), labels=[each]) for each in ("a", "b", "a")]
+        statistic.check_chunks([statistic.check_chunk(each) for each in right])
+        with pytest.raises(InvalidParameterError, match="public sizes"):
+            statistic.check_chunks([statistic.check_chunk(each) for each in right[:2]])
+        statistic.check_size(3)
+        with pytest.raises(InvalidParameterError, match="not to n = 4"):
+            statistic.check_size(4)

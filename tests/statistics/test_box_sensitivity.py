@@ -20,12 +20,12 @@ from riemdp import (
     frechet_mean_sensitivity,
     tangent_mean_sensitivity,
 )
-from riemdp.statistics import FrechetMean, answer, log_stretch
+from riemdp.statistics import FrechetMean, TangentMean, answer, log_stretch
 
 
 def certified(ball, data, tol):
     """The Fréchet mean that a release is drawn about, in coordinates."""
-    return np.array(answer(FrechetMean(), ball, data, tol), dtype=float)
+    return np.array(answer(next(FrechetMean().queries(ball)), ball, data, tol), dtype=float)
 
 
 RADIUS = 0.4
@@ -105,6 +105,18 @@ def test_both_bounds_hold_where_both_are_known():
     assert frechet_mean_sensitivity(far, 10) == pytest.approx(3.0 * 2.0 * math.tan(0.3) / 10)
 
 
+@pytest.mark.parametrize("options", [{}, {"rms_radius": 0.4}], ids=["box", "cut"])
+def test_tangent_means_move_as_far_as_the_ball_lets_all_factors(options, sums):
+    manifold = Product(Sphere(2), Hyperbolic(2), Euclidean(1))
+    ball = ProductBall(manifold, manifold.origin, radii=(0.6, 0.8, 0.3), **options)
+    query = next(TangentMean().queries(ball))
+    stated = query.replace_one(ball, 2, "coordinates")
+    assert stated == pytest.approx(tangent_mean_sensitivity(ball, 2), rel=1e-12)
+    rows = np.random.default_rng(0).choice([-9.0, 9.0], size=(4, 5)) * [1.0, 0.0, 1.0, 0.0, 1.0]
+    points = manifold.point(manifold.origin, 0.3 * np.concatenate([rows, -rows]))
+    assert 0.99 < sums.worst_of(query, ball, points) <= 1
+
+
 def test_tangent_means_and_stretches():
     manifold = Product(Sphere(2), Hyperbolic(2))
     ball = ProductBall(manifold, manifold.origin, radii=(1.0, 2.0))
@@ -114,15 +126,16 @@ def test_tangent_means_and_stretches():
 
 
 def test_every_factor_has_to_leave_room_for_a_certificate():
-    power, mean = Power(Sphere(2), 3), FrechetMean()
+    power = Power(Sphere(2), 3)
     near = ProductBall(power, power.origin, radii=(0.4, 1.57, 0.4))
     assert math.isfinite(frechet_mean_sensitivity(near, 10))
     with pytest.raises(UnsupportedBallError, match="too near"):
-        mean.replace_one(near, 10, "distance")
+        next(FrechetMean().queries(near))
     # the control: all factors together are farther than that, each is not
     wide = ProductBall(power, power.origin, radii=1.0)
     assert wide.reach > 1.57
-    assert mean.replace_one(wide, 10, "distance") == frechet_mean_sensitivity(wide, 10)
+    query = next(FrechetMean().queries(wide))
+    assert query.replace_one(wide, 10, "distance") == frechet_mean_sensitivity(wide, 10)
 
 
 def test_every_factor_needs_a_small_ball():

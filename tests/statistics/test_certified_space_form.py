@@ -173,7 +173,7 @@ def nearly(curvature, records, radius):
     dim = records.shape[1]
     manifold = Sphere(dim, curvature) if curvature > 0.0 else Hyperbolic(dim, curvature)
     ball, mean = Ball(manifold, manifold.origin, radius), SpaceFormMean()
-    found = mean.mean(ball, records, 2.0 * mean.floor(ball))
+    found = mean.weighted(ball, records, None, 2.0 * mean.floor(ball))
     point = np.array([float(x) for x in found])
     for _ in range(3):
         step = logarithms(curvature, point, records).mean(axis=0)

@@ -39,6 +39,7 @@ from riemdp import (
 )
 from riemdp._part_document import decode, encode
 from riemdp.auditing import audit
+from riemdp.release._sensitivity import exact_sensitivity
 from riemdp.statistics import (
     ClassMoments,
     Groups,
@@ -49,12 +50,6 @@ from riemdp.statistics import (
     answer,
 )
 from riemdp.testing import check_part
-
-
-def numbers(*given):
-    """An answer in float64."""
-    return np.array(answer(*given), dtype=float)
-
 
 SECONDS = ["none", "scalar", "matrix"]
 BALLS = [
@@ -88,6 +83,11 @@ def records_of(ball, n=60, classes=3):
     return Records(ball.point(rows * np.minimum(1.0, 0.9 * ball.reach / lengths)), labels=labels)
 
 
+def exactly(statistic, ball, records):
+    """The answer to its one query, in float64."""
+    return np.array(answer(statistic.query(ball), ball, records, 0.0), dtype=float)
+
+
 def shuffled(records, order):
     return Records(np.asarray(records.points)[order], labels=np.asarray(records.labels)[order])
 
@@ -99,34 +99,35 @@ def shuffled(records, order):
 @pytest.mark.parametrize("second", SECONDS)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_no_record_moves_a_sum_farther_than_it_says(ball, second, sums):
-    statistic = ClassMoments((0, 1, 2), second)
+    query = ClassMoments((0, 1, 2), second).query(ball)
     for n in (1, 2):
-        found = sums.worst_of(statistic, ball, extremes(ball), n)
+        found = sums.worst_of(query, ball, extremes(ball), n)
         assert found <= 1  # exactly: no allowance for rounding
         assert found > 1 - Fraction(1, 10**8)
     alone = tangent_mean_sensitivity(ball, 7)
-    assert statistic.replace_one(ball, 7, "coordinates") == pytest.approx(alone, rel=1e-11)
+    assert query.replace_one(ball, 7, "coordinates") == pytest.approx(alone, rel=1e-11)
 
 
 @pytest.mark.parametrize("second", SECONDS)
 def test_a_label_that_moves_costs_as_much_as_a_point(second, sums):
     """With shares and without a scalar, both attain the bound."""
-    statistic = ClassMoments((0, 1), second)
+    query = ClassMoments((0, 1), second).query(PLANE)
     if second == "matrix":  # at right angles
         pair = Records(np.eye(2), labels=[0, 1])
     else:
         pair = Records(np.array([[1.0, 0.0], [1.0, 0.0]]), labels=[0, 1])
-    assert 1 - Fraction(1, 10**6) < sums.worst_of(statistic, PLANE, pair) <= 1
+    assert 1 - Fraction(1, 10**6) < sums.worst_of(query, PLANE, pair) <= 1
     pair = Records(np.array([[1.0, 0.0], [-1.0, 0.0]]), labels=[0, 0])
-    assert 1 - Fraction(1, 10**8) < sums.worst_of(statistic, PLANE, pair) <= 1
+    assert 1 - Fraction(1, 10**8) < sums.worst_of(query, PLANE, pair) <= 1
 
 
 def searched(statistic, dim, labels, seed=0):
     """Largest move of the integers of one record, as an exact square, by a search for the pair."""
+    query = statistic.query(PLANE)
 
     def integers(z, label):
         record = Records(z[None], labels=np.array([label]))
-        return statistic.rows(PLANE, record)[0] * 2.0**-40
+        return query.rows(PLANE, query.prepare(PLANE, record))[0] * 2.0**-40
 
     def move(z, one, other):
         return -np.linalg.norm(integers(z[:dim], one) - integers(z[dim:], other))
@@ -154,27 +155,21 @@ def test_no_pair_is_found_that_moves_farther(second):
 def test_features_are_no_longer_than_is_said(ball, second):
     records = extremes(ball)
     for sizes in ((), (1, 1, 1)):
-        statistic = ClassMoments((0, 1, 2), second, sizes)
-        reach = statistic.answers(ball).reach
+        query = ClassMoments((0, 1, 2), second, sizes).query(ball)
+        reach = query.answers(ball).reach
         for i in range(len(records)):
-            found = answer(statistic, ball, records.at(slice(i, i + 1)), 0.0)
+            found = answer(query, ball, records.at(slice(i, i + 1)), 0.0)
             assert math.hypot(*map(float, found)) <= reach
 
 
 @pytest.mark.parametrize("second", SECONDS)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_seen_from_a_released_point_it_moves_no_farther(ball, second, sums):
-    statistic = Recentred(ClassMoments((0, 1), second))
-    bound = Fraction(statistic.replace_one(ball, 2, "distance"))
-    assert statistic.replace_point(ball, 2, "distance") == statistic.replace_one(
-        ball, 2, "distance"
-    )
-    noisy = 0.2 * ball.reach * np.eye(statistic.answers(ball).manifold.dim)[0]
-    place = statistic.move(ball, statistic.start(ball), noisy, 0, lambda: 0.01)
-    for step, at in ((0, statistic.start(ball)), (1, place)):
-        limit = (bound * Fraction(statistic.answer_weight(step))) ** 2
-        found = max(sums.moves(statistic.ask(ball, at, step), ball, extremes(ball, (0, 1))))
-        assert found <= limit
+    for noise in (0.0, 0.2):
+        for query in sums.asked(Recentred(ClassMoments((0, 1), second)), ball, noise):
+            one, point = query.replace_one(ball, 2, "distance"), query.replace_point
+            assert one == point(ball, 2, "distance") == pytest.approx(ball.reach, rel=1e-10)
+            assert sums.worst_of(query, ball, extremes(ball, (0, 1))) <= 1
 
 
 # What is added, and what it stands for.
@@ -184,15 +179,13 @@ def test_seen_from_a_released_point_it_moves_no_farther(ball, second, sums):
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_sums_are_exact_in_any_order_and_in_chunks(ball, second):
     records = records_of(ball)
-    statistic = ClassMoments((0, 1, 2), second)
-    whole = answer(statistic, ball, records, 0.0)
+    query = ClassMoments((0, 1, 2), second).query(ball)
+    whole = answer(query, ball, records, 0.0)
     order = np.random.default_rng(1).permutation(len(records))
-    other = answer(statistic, ball, shuffled(records, order), 0.0)
-    parts = [
-        statistic.summarise(ball, statistic.prepare(ball, records.at(rows)))
-        for rows in (slice(0, 7), slice(7, None))
-    ]
-    chunks = statistic.finish(ball, statistic.merge(*parts), 0.0)
+    other = answer(query, ball, shuffled(records, order), 0.0)
+    forms = (query.prepare(ball, records.at(rows)) for rows in (slice(0, 7), slice(7, None)))
+    parts = [query.added(ball, query.rows(ball, form)) for form in forms]
+    chunks = query.finish(ball, query.merge(*parts), 0.0)
     if isinstance(ball.manifold, SPDAffineInvariant):  # products of matrices: by position
         for each in (other, chunks):
             assert max(abs(a - b) for a, b in zip(whole, each, strict=True)) < 1e-9
@@ -202,7 +195,7 @@ def test_sums_are_exact_in_any_order_and_in_chunks(ball, second):
 
 @pytest.mark.parametrize("labels", [(0, 1, 2), ("left hand, closed", "1", "\N{SNOWMAN}")])
 @pytest.mark.parametrize("ball", BALLS[1:], ids=str)
-def test_parts_are_the_moments_of_classes(ball, labels):
+def test_parts_are_the_moments_of_classes(ball, labels, sums):
     records = records_of(ball)
     codes = np.asarray(records.labels)
     named = Records(records.points, labels=np.array(labels)[codes])
@@ -213,7 +206,7 @@ def test_parts_are_the_moments_of_classes(ball, labels):
     sizes = tuple(counts.tolist())
     for second, public in itertools.product(SECONDS, ((), sizes)):
         statistic = ClassMoments(labels, second, public)
-        found = statistic.present(ball, numbers(statistic, ball, named, 0.0), float)
+        found = sums.named(statistic, ball, exactly(statistic, ball, named))
         assert found.classes == labels
         np.testing.assert_allclose(found.coordinates, expected, atol=1e-9 * ball.reach)
         np.testing.assert_allclose(found.shares, counts / len(codes), atol=1e-9)
@@ -238,15 +231,15 @@ def test_parts_are_the_moments_of_classes(ball, labels):
 @pytest.mark.fast(1)
 @pytest.mark.parametrize("second", SECONDS)
 @pytest.mark.parametrize("public", [False, True])
-def test_noise_is_as_large_as_is_said(second, public):
+def test_noise_is_as_large_as_is_said(second, public, sums):
     ball = Ball(Euclidean(2), [0.0, 0.0], 2.0)
     records = records_of(ball, n=3000)
     sizes = tuple(np.bincount(records.labels).tolist()) if public else ()
     statistic = ClassMoments((0, 1, 2), second, sizes)
-    exact, rng = numbers(statistic, ball, records, 0.0), np.random.default_rng(0)
+    exact, rng = exactly(statistic, ball, records), np.random.default_rng(0)
     sd = 0.004
     found = [
-        statistic.present(ball, exact + sd * rng.normal(size=exact.shape), lambda: sd)
+        sums.named(statistic, ball, exact + sd * rng.normal(size=exact.shape), sd)
         for _ in range(2000)
     ]
     each = np.array([one.coordinates for one in found])
@@ -259,18 +252,18 @@ def test_noise_is_as_large_as_is_said(second, public):
         moments = np.array([np.atleast_2d(one.second_moment)[0, 0] for one in found])
         assert np.std(moments) == pytest.approx(found[0].second_moment_sd, rel=0.07)
         # what noise adds to the square of a mean is taken off again
-        noiseless = statistic.present(ball, exact, float)
+        noiseless = sums.named(statistic, ball, exact)
         error = np.std([one.variance for one in found]) / len(found) ** 0.5
         gap = np.mean([one.variance for one in found]) - noiseless.variance
         assert abs(gap) < 4.0 * error + 0.02 * sd
 
 
-def test_a_mean_is_never_divided_by_a_small_share():
+def test_a_mean_is_never_divided_by_a_small_share(sums):
     """Where the noise is not known, small or negative shares count as a tenth of 1/K."""
     statistic = ClassMoments((0, 1))
     ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
     value = np.array([0.3, 0.0, 0.01, 0.0, -0.2, 0.001])
-    found = statistic.present(ball, value, lambda: math.nan)
+    found = sums.named(statistic, ball, value, math.nan)
     np.testing.assert_allclose(found.coordinates, [[6.0, 0.0], [0.2, 0.0]], rtol=1e-9)
     assert ball.contains(found.means).all()
     np.testing.assert_allclose(found.shares, [-0.2, 0.001], rtol=1e-9)
@@ -278,36 +271,36 @@ def test_a_mean_is_never_divided_by_a_small_share():
 
 
 @pytest.mark.parametrize("sizes", [(), (60, 1940)], ids=["private", "public"])
-def test_means_of_a_small_class_are_not_shortened(sizes):
+def test_means_of_a_small_class_are_not_shortened(sizes, sums):
     """Three records in a hundred: their share is known well, and it is what is divided by."""
     rng = np.random.default_rng(4)
     labels = np.repeat([0, 1], [60, 1940])
     points = np.where(labels[:, None] == 0, [0.8, 0.0], [-0.2, 0.1])
     statistic = ClassMoments((0, 1), "matrix", sizes)
-    exact = numbers(statistic, PLANE, Records(points, labels=labels), 0.0)
+    exact = exactly(statistic, PLANE, Records(points, labels=labels))
     noise = rng.normal(size=(300, len(exact)))
-    found = [statistic.present(PLANE, exact + 1e-3 * each, lambda: 1e-3) for each in noise]
+    found = [sums.named(statistic, PLANE, exact + 1e-3 * each, 1e-3) for each in noise]
     means = np.array([each.coordinates[0] for each in found])
     sd = np.median([each.means_sd[0] for each in found])
     assert np.linalg.norm(means.mean(axis=0) - [0.8, 0.0]) < 0.3 * sd
     assert np.mean([each.variance for each in found]) < 0.02
 
 
-def test_an_empty_class_has_a_mean_and_nothing_breaks():
+def test_an_empty_class_has_a_mean_and_nothing_breaks(sums):
     for second in SECONDS:
         statistic = ClassMoments(("a", "b"), second)
         records = Records(np.full((5, 2), 0.5), labels=["a"] * 5)
-        found = statistic.present(PLANE, numbers(statistic, PLANE, records, 0.0), float)
+        found = sums.named(statistic, PLANE, exactly(statistic, PLANE, records))
         np.testing.assert_allclose(found.coordinates[1], 0.0)
         np.testing.assert_allclose(found.shares, [1.0, 0.0], atol=1e-10)
 
 
-def test_records_far_away_count_as_their_ends():
+def test_records_far_away_count_as_their_ends(sums):
     far = Records(np.array([[1e300, 0.0], [0.0, -1e200]]), labels=[0, 1])
     near = Records(np.array([[1.0, 0.0], [0.0, -1.0]]), labels=[0, 1])
     for second in SECONDS:
         statistic = ClassMoments((0, 1), second)
-        gap = numbers(statistic, PLANE, far, 0.0) - numbers(statistic, PLANE, near, 0.0)
+        gap = exactly(statistic, PLANE, far) - exactly(statistic, PLANE, near)
         assert np.abs(gap).max() < 1e-11
 
 
@@ -434,15 +427,17 @@ def test_public_labels_have_a_relation_of_their_own(sums):
     """Their noise is that of one mean, and the sums alone move: a label that moves is none."""
     for second in SECONDS:
         statistic = ClassMoments((0, 1), second, (1, 1))
-        bound = Fraction(ReplacePoint().sensitivity(statistic, PLANE, 2, "distance")) ** 2
+        query = statistic.query(PLANE)
+        bound = Fraction(ReplacePoint().sensitivity(query, PLANE, 2, "distance")) ** 2
         assert 1 <= bound < 1 + Fraction(1, 10**10)  # (2 r / n)^2
-        found = max(sums.moves(statistic, PLANE, extremes(PLANE, (0,))))
+        found = max(sums.moves(query, PLANE, extremes(PLANE, (0,))))
         assert 1 - Fraction(1, 10**8) < found <= 1
-        with pytest.raises(UnsupportedNeighboursError, match="do not protect labels"):
-            ReplaceOne().sensitivity(statistic, PLANE, 2, "distance")
-        with pytest.raises(UnsupportedNeighboursError, match="do not protect labels"):
-            Groups(2).sensitivity(statistic, PLANE, 2, "distance")
-    assert ReplacePoint().sensitivity(ClassMoments((0, 1)), PLANE, 8, "distance") == 0.25
+        assert (statistic.by_place, ClassMoments((0, 1), second).by_place) == (("labels",), ())
+        for relation in (ReplaceOne(), Groups(2)):
+            with pytest.raises(UnsupportedNeighboursError, match="do not protect labels"):
+                exact_sensitivity(statistic, query, PLANE, 2, relation, "distance")
+    query = ClassMoments((0, 1)).query(PLANE)
+    assert ReplacePoint().sensitivity(query, PLANE, 8, "distance") == 0.25
 
 
 @pytest.mark.parametrize("wrap", [lambda each: each, Recentred], ids=["once", "recentred"])

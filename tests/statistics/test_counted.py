@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -31,10 +31,12 @@ from riemdp import (
     verify,
 )
 from riemdp._part_document import decode, encode
-from riemdp.kernel import Vector
+from riemdp.release._offer import deviation_of
+from riemdp.release._sensitivity import exact_sensitivity
 from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,
+    Answer,
     ClassMoments,
     Counted,
     DirectionalMoments,
@@ -44,6 +46,7 @@ from riemdp.statistics import (
     HuberMean,
     MeanRotation,
     Moments,
+    NamedValues,
     PointStatistic,
     Prepared,
     ProcrustesMean,
@@ -51,15 +54,19 @@ from riemdp.statistics import (
     Records,
     RefinedMean,
     ReplaceOne,
-    ReplacePoint,
     ReplaceUser,
-    SumStatistic,
     TangentMean,
     TangentRegression,
     Variance,
     answer,
+    counted,
+    outline,
+    through,
+    weighted,
 )
-from riemdp.testing import check_part, part_checks
+from riemdp.statistics._around import Around
+from riemdp.statistics._counted import Total
+from riemdp.testing import check_part
 
 BALLS = [
     Ball(Euclidean(2), [0.3, 0.0], 1.0),
@@ -106,7 +113,11 @@ over_weights = pytest.mark.parametrize("weighs", [False, True], ids=["counts", "
 
 
 def form_of(statistic, ball, weighs):
-    return statistic.weighted(statistic.dim(ball)) if weighs else statistic.counted(ball)
+    return (weighted if weighs else counted)(statistic, ball)
+
+
+def query_of(form, ball):
+    return next(form.queries(ball))
 
 
 def spread_out(statistic, ball, n=40, seed=2):
@@ -157,28 +168,14 @@ def floats(exact):
     return np.array([float(x) for x in exact])
 
 
-def exactly(question, ball, records):
-    return answer(question, ball, Prepared(ball, records), 0.0)
+def exactly(query, ball, records):
+    return answer(query, ball, Prepared(ball, records), 0.0)
 
 
-def walked(form, ball, records, noise=0.0, change=lambda sums, step: sums):
-    """Value of answers without noise, however long it is said to be."""
-    point = form.start(ball)
-    for step in range(form.steps):
-        sums = floats(exactly(form.ask(ball, point, step), ball, records))
-        noisy = form.answers(ball).point(change(sums, step))
-        point = form.move(ball, point, noisy, step, lambda: noise)
-    return form.value_at(ball, point)
-
-
-def asked(form, ball):
-    """Questions wherever noise may have led, with their weights."""
-    for noise in (0.0, 0.2) if form.steps > 1 else (0.0,):
-        point, rng = form.start(ball), np.random.default_rng(1)
-        for step in range(form.steps):
-            yield form.answer_weight(step), form.ask(ball, point, step)
-            noisy = noise * ball.reach * rng.normal(size=form.answers(ball).manifold.dim)
-            point = form.move(ball, point, noisy, step, lambda: 0.1 * ball.reach)
+def asked(sums, form, ball):
+    """Queries wherever noise may have led."""
+    found = sums.asked(form, ball)
+    return found if len(found) == 1 else [*found, *sums.asked(form, ball, 0.2)]
 
 
 def square(vector):
@@ -188,50 +185,52 @@ def square(vector):
 # What one record adds.
 
 
-def check_moves(form, ball):
+def check_moves(form, ball, sums):
     """No record adds, or moves, more than is said; both bounds are attained to 1e-6."""
-    added = Fraction(form.add_remove(ball, "distance"))
-    moved = Fraction(form.replace_one(ball, 7, "distance"))
     records, replaced = ends(form if form.weighs else form.statistic, ball), []
-    for weight, question in asked(form, ball):
-        rows = [exactly(question, ball, taken(records, [i])) for i in range(len(records))]
-        longest = max(map(square, rows)) / (Fraction(weight) * added) ** 2
+    for query in asked(sums, form, ball):
+        added = Fraction(query.add_remove(ball, "distance"))
+        moved = Fraction(query.replace_one(ball, 7, "distance"))
+        rows = [exactly(query, ball, taken(records, [i])) for i in range(len(records))]
+        longest = max(map(square, rows)) / added**2
         pairs = itertools.combinations(rows, 2)
         far = max(square(a - b for a, b in zip(*pair, strict=True)) for pair in pairs)
-        replaced.append(far / (Fraction(weight) * moved) ** 2)
+        replaced.append(far / moved**2)
         assert 1 - Fraction(1, 10**6) < longest <= 1
-    assert 1 - Fraction(1, 10**6) < max(replaced) <= 1
+        assert replaced[-1] <= 1
+    assert 1 - Fraction(1, 10**6) < max(replaced)
 
 
 @over_weights
 @over_pairs
-def test_one_record_more_or_another_one_moves_an_answer_as_far_as_is_said(statistic, ball, weighs):
-    check_moves(form_of(statistic, ball, weighs), ball)
+def test_one_record_more_or_another_one_moves_an_answer_as_far_as_is_said(
+    statistic, ball, weighs, sums
+):
+    check_moves(form_of(statistic, ball, weighs), ball, sums)
 
 
 @over_pairs
-def test_no_record_with_a_weight_replaced_by_another_moves_an_answer_farther(statistic, ball):
+def test_no_record_with_a_weight_replaced_by_another_moves_an_answer_farther(statistic, ball, sums):
     """Answers are linear in weights, to the last bit; all pairs of records, and of weights."""
     form, rng = form_of(statistic, ball, True), np.random.default_rng(7)
-    moved = form.replace_one(ball, 7, "distance")
     some = ends(statistic, ball)
     wild = spread_out(statistic, ball, 6)
     weights = np.array([1.0, 0.0, 2.0**-41, 1.0 / 3.0, 1.0 - 2.0**-53, 5e-324, 0.7])
-    for share, question in asked(form, ball):
-        rows = []
+    for query in asked(sums, form, ball):
+        moved, rows = query.replace_one(ball, 7, "distance"), []
         for records in (some, wild):
             for i in range(0, len(records), 3 if len(records) > 20 else 1):
                 one, own = taken(records, [i]), rng.permutation(weights)[:2]
-                whole = exactly(question, ball, replace(one, weights=np.ones(1)))
+                whole = exactly(query, ball, replace(one, weights=np.ones(1)))
                 rows.append(floats(whole))
                 for w in own:
-                    found = exactly(question, ball, replace(one, weights=np.array([w])))
+                    found = exactly(query, ball, replace(one, weights=np.array([w])))
                     part = Fraction(math.floor(Fraction(w) * 2**40), 2**40)
                     assert found == tuple(part * x for x in whole)
         rows, grid = np.array(rows), np.linspace(0.0, 1.0, 5)
         for w, other in itertools.product(grid, grid):
             gaps = np.linalg.norm(w * rows[:, None] - other * rows[None], axis=-1)
-            assert gaps.max() <= share * moved * (1.0 + 1e-12)
+            assert gaps.max() <= moved * (1.0 + 1e-12)
 
 
 def largest_move(weight):
@@ -250,168 +249,175 @@ def largest_move(weight):
 
 @pytest.mark.parametrize("weight", [0.5, ROOT_3, 1.74, 2.5])
 def test_no_pair_of_vectors_with_weights_is_farther_apart(weight):
-    form = Counted(TangentMean(), weight, weighs=True)
-    stated = form.replace_one(DISC, 7, "coordinates") / (form._scale(DISC, 0) * DISC.reach)
+    query = query_of(Counted(TangentMean(), weight, weighs=True), DISC)
+    stated = query.replace_one(DISC, 7, "coordinates") / (query.scale * DISC.reach)
     assert largest_move(weight) == pytest.approx(stated, rel=1e-6)
     assert (stated > 2.0 + 1e-10) == (weight > ROOT_3)  # 1.74 fails to come free
-    points = form.replace_point(DISC, 7, "coordinates") / (form._scale(DISC, 0) * DISC.reach)
+    points = query.replace_point(DISC, 7, "coordinates") / (query.scale * DISC.reach)
     assert points == pytest.approx(2.0, rel=1e-12)  # where weights are public
 
 
 def test_the_weight_of_a_sum_of_weights_is_the_largest_that_costs_nothing():
     assert Fraction(ROOT_3) ** 2 < 3 < Fraction(math.nextafter(ROOT_3, 2.0)) ** 2
-    assert TangentMean().weighted(2) == Counted(TangentMean(), ROOT_3, weighs=True)
-    assert RefinedMean(rounds=1).weighted(2) == TangentMean().weighted(2)
+    assert weighted(TangentMean(), DISC) == Counted(TangentMean(), ROOT_3, weighs=True)
+    assert weighted(RefinedMean(rounds=1), DISC).weight == ROOT_3
     for statistic, ball in PAIRS:
-        form = form_of(statistic, ball, True)
-        dim = statistic.dim(ball)
-        best = statistic.count_weight(dim)
-        move, norm = statistic.answer_move(dim, 0), statistic.answer_norm(dim, 0)
-        if statistic.counts_records:
-            assert form.weight == 0.0
+        form, best = form_of(statistic, ball, True), counted(statistic, ball).weight
+        shape = query_of(statistic, ball).shape
+        move, norm = math.sqrt(shape.move), math.sqrt(shape.norm)
+        if shape.counts is not None:
+            assert form.weight == best == 0.0
         elif form.weight > best:
-            assert Fraction(form.weight) ** 2 + Fraction(norm) ** 2 <= Fraction(move) ** 2
             assert math.hypot(form.weight, norm) == pytest.approx(move, rel=1e-12)
         else:
             assert form.weight == best
             assert math.hypot(best, norm) >= move
-        assert AddRemove().form(form, ball) == replace(statistic.counted(ball), weighs=True)
+        assert AddRemove().form(form, ball) == replace(counted(statistic, ball), weighs=True)
 
 
 def check_count(form, ball):
-    """Sums are those of each record alone; they say how many there are, and divide to a mean."""
+    """Sums are those of each record alone; they say how many there are."""
     records = spread_out(form, ball)
-    question = form.ask(ball, form.start(ball), 0)
-    total = exactly(question, ball, records)
-    alone = [exactly(question, ball, taken(records, [i])) for i in range(len(records))]
+    query = query_of(form, ball)
+    total = exactly(query, ball, records)
+    alone = [exactly(query, ball, taken(records, [i])) for i in range(len(records))]
     assert total == tuple(map(sum, zip(*alone, strict=True)))
-    found = (form.released_count(ball, [floats(total)]), form.released_total(ball, [floats(total)]))
-    assert found[not form.weighs] is None
-    assert found[form.weighs] == pytest.approx(number_of(records), rel=1e-12)
-    one = square(form._count_form(ball)) * Fraction(form.add_remove(ball, "distance")) ** 2
-    assert form.weight == 0.0 or one >= 1  # what a record adds to the count is within the move
+    found, per = query.number_of(Answer(query.answers(ball).point(floats(total)), 0.0))
+    assert found == pytest.approx(number_of(records), rel=1e-12)
+    # what a record adds to the count is within the move
+    assert per * query.add_remove(ball, "distance") >= 1.0
 
 
-def check_value(form, ball):
+def check_value(form, ball, sums):
     """Without noise values are those of a public number of records."""
     records = spread_out(form, ball)
-    found, wanted = walked(form, ball, records), walked(form.statistic, ball, repeated(records))
-    if form.statistic.in_parts:
-        assert found[-1] == pytest.approx(number_of(records), rel=1e-12)
-        parts = form.present(ball, found, lambda: 0.0)
-        name = "weight" if form.weighs else "count"
-        assert (parts[name], parts[f"{name}_sd"]) == (found[-1], 0.0)
-        for name, value in form.statistic.present(ball, wanted, lambda: 0.0).items():
+    found, wanted = (
+        sums.walked(form, ball, records),
+        sums.walked(form.statistic, ball, repeated(records)),
+    )
+    number, name = number_of(records), "weight" if form.weighs else "count"
+    assert found.total == pytest.approx(number, rel=1e-12)
+    assert found.count == (None if form.weighs else found.total)
+    assert found.moments is None
+    raw = found.raw
+    if wanted.parts is not None:
+        assert raw[-1] == found.total
+        assert (found.parts[name], found.parts[f"{name}_sd"]) == (found.total, 0.0)
+        for part, value in wanted.parts.items():
             if np.asarray(value).dtype.kind in "fc":
-                np.testing.assert_allclose(parts[name], value, rtol=1e-8, atol=1e-8, err_msg=name)
-        found = found[:-1]
-    np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8)
+                np.testing.assert_allclose(
+                    found.parts[part], value, rtol=1e-8, atol=1e-8, err_msg=part
+                )
+        raw = raw[:-1]
+    np.testing.assert_allclose(raw, wanted.raw, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.fast(9)
 @over_weights
 @over_cases
 def test_sums_and_their_number_are_exact_and_values_those_of_a_public_number(
-    statistic, ball, weighs
+    statistic, ball, weighs, sums
 ):
     form = form_of(statistic, ball, weighs)
     check_count(form, ball)
-    check_value(form, ball)
+    check_value(form, ball, sums)
 
 
 @over_weights
 @pytest.mark.parametrize("statistic", [Moments(), GeometricMedian(3), ClassMoments((0, 1))])
-def test_a_form_that_is_wrong_is_seen(statistic, weighs, monkeypatch):
+def test_a_form_that_is_wrong_is_seen(statistic, weighs, monkeypatch, sums):
     """Controls: vectors, and what is divided by, that are one per cent off."""
     form = form_of(statistic, CAP, weighs)
-    for name, factor, check in (
-        ("_scale", 1.01, check_moves),
-        ("_scale", 0.99, check_moves),
-        ("_count_form", 1.01, check_count),
-        ("_count_form", 0.99, check_value),
-        ("_factor", 1.01, check_value),
+
+    def scale(by, right=Total.scale.fget):
+        return property(lambda self: by * right(self))
+
+    def number(by, right=Total.number_of):
+        return lambda *given: (by * right(*given)[0], right(*given)[1] / by)
+
+    def mean(by, right=Total.mean_of):
+        return lambda self, ball, noisy, number, relative: right(
+            self, ball, noisy, number / by, relative
+        )
+
+    for name, wrong, check in (
+        ("scale", scale(1.01), lambda: check_moves(form, CAP, sums)),
+        ("scale", scale(0.99), lambda: check_moves(form, CAP, sums)),
+        ("number_of", number(1.01), lambda: check_count(form, CAP)),
+        ("number_of", number(0.99), lambda: check_value(form, CAP, sums)),
+        ("mean_of", mean(1.01), lambda: check_value(form, CAP, sums)),
     ):
-        right = getattr(Counted, name)
+        check()
         with monkeypatch.context() as patch:
-            patch.setattr(Counted, name, lambda *a, right=right, by=factor: by * right(*a))
+            patch.setattr(Total, name, wrong)
             with pytest.raises(AssertionError):
-                check(form, CAP)
+                check()
 
 
-def test_a_weight_that_is_taken_for_public_is_seen(monkeypatch):
+def test_a_weight_that_is_taken_for_public_is_seen(monkeypatch, sums):
     form = Counted(TangentMean(), 2.0, weighs=True)
-    check_moves(form, DISC)
-    monkeypatch.setattr(Counted, "_far", lambda self, dim, step: self.statistic.answer_move(dim, 0))
+    check_moves(form, DISC, sums)
+    monkeypatch.setattr(Total, "replace_one", Total.replace_point)
     with pytest.raises(AssertionError):
-        check_moves(form, DISC)
+        check_moves(form, DISC, sums)
+
+
+@pytest.mark.parametrize("statistic", [RefinedMean(), Recentred(Moments()), GeometricMedian(2)])
+def test_the_number_is_in_the_first_answer_alone(statistic, sums):
+    form = counted(statistic, DISC)
+    first, *others = sums.asked(form, DISC)
+    assert first.weight == form.weight > 0.0
+    for query, inner in zip([first, *others], sums.asked(statistic, DISC), strict=True):
+        size = inner.shape.size + (query is first)
+        assert query.answers(DISC).manifold.dim == size
+        assert query.share == inner.share
+        assert (query.weight == 0.0) == (query is not first)
+        assert not query.projects
+    # later sums are longer: they are not shortened for a number
+    assert all(query.scale > first.scale for query in others)
 
 
 def test_vectors_are_scaled_down_to_the_weight_of_their_answer():
     """Never beyond it by the last bit, which the nearest float is in half of the cases."""
     beyond = 0
     for weight in np.random.default_rng(0).uniform(0.1, 2.0, size=60).tolist():
-        form = Counted(GeometricMedian(rounds=3), weight)
-        norm = Fraction(form.statistic.answer_norm(2, 0)) ** 2 + Fraction(weight) ** 2
-        allowed = Fraction(form.answer_weight(0)) ** 2
-        found = form._scale(DISC, 0)
-        assert Fraction(found) ** 2 * norm <= allowed
-        assert Fraction(found) ** 2 * norm >= allowed * (1 - Fraction(1, 10**15))
-        nearest = float(form.answer_weight(0) / math.sqrt(norm))
-        beyond += Fraction(nearest) ** 2 * norm > allowed
+        query = query_of(Counted(GeometricMedian(rounds=3), weight), DISC)
+        norm = query.inner.shape.norm + Fraction(weight) ** 2
+        assert Fraction(query.scale) ** 2 * norm <= 1
+        assert Fraction(query.scale) ** 2 * norm >= 1 - Fraction(1, 10**15)
+        beyond += Fraction(1.0 / math.sqrt(norm)) ** 2 * norm > 1
     assert beyond > 5  # the control
 
 
-@dataclass(frozen=True)
-class Short(Vector):
-    share: float
-
-    @property
-    def norm(self):
-        return Fraction(self.share) ** 2
+def too_long(ball, coordinates):
+    """Vectors of which those to one side are longer than any may be."""
+    vectors = coordinates / ball.reach
+    return np.where(coordinates[:, :1] > 0.0, 1.01 * vectors, 0.5 * vectors)
 
 
-@dataclass(frozen=True)
-class Understated(SumStatistic):
-    """The vectors themselves; a norm that is too small is noticed."""
-
-    name = "tests.Understated"
-    share: float = 1.0
-
-    def shape(self, dim):
-        return Short(dim, self.share)
-
-    def parts(self, view, features, deviation):
-        return {"mean": features}
+def test_a_vector_that_is_too_long_counts_as_zero():
+    far = Records(CAP.point(CAP.reach * np.array([[1.0, 0.0], [-1.0, 0.0]])))
+    query = query_of(counted(TangentMean(), CAP), CAP)
+    other = replace(query, inner=replace(query.inner, vectors=too_long))
+    assert exactly(other, CAP, taken(far, [0])) == (0, 0, query.one)
+    assert exactly(other, CAP, taken(far, [1]))[0] < 0
 
 
-def test_a_norm_that_is_too_small_is_noticed():
-    check = "features_are_as_short_as_is_stated"
-    dict(part_checks(Understated(), ball=CAP))[check]()
-    with pytest.raises(AssertionError, match=r"no longer than those of their shape, 0\.99"):
-        dict(part_checks(Understated(0.99), ball=CAP))[check]()
-    form = Counted(Understated(0.99), 1.0)
-    far = Records(CAP.point(CAP.reach * np.eye(2)[:1]))
-    assert exactly(form.ask(CAP, form.start(CAP), 0), CAP, far) == (0, 0, form._one(CAP))
-
-
-class Batched(Understated):
+def by_length(ball, coordinates):
     """What an array does whose results depend on its length, far more than any does."""
-
-    name = "tests.Batched"
-
-    def rows(self, ball, records):
-        found = super().rows(ball, records)
-        return found - len(found)
+    return coordinates / ball.reach / (1.0 + len(coordinates))
 
 
 def test_what_the_length_of_an_array_does_is_undone():
     """A control: in one array of all records the sums would tell how many there are."""
-    records = spread_out(Batched(), CAP)
-    form = Counted(Batched(), 1.0)
-    check_count(form, CAP)
-    question = form.ask(CAP, form.start(CAP), 0)
-    together = question.finish(CAP, question.summarise(CAP, records), 0.0)
-    assert together != exactly(question, CAP, records)
+    records = spread_out(TangentMean(), CAP)
+    query = query_of(counted(TangentMean(), CAP), CAP)
+    query = replace(query, inner=replace(query.inner, vectors=by_length))
+    alone = [exactly(query, CAP, taken(records, [i])) for i in range(len(records))]
+    assert exactly(query, CAP, records) == tuple(map(sum, zip(*alone, strict=True)))
+    rows = query.rows(CAP, query.prepare(CAP, np.asarray(records.points)))
+    together = query.finish(CAP, query.added(CAP, rows), 0.0)
+    assert together != exactly(query, CAP, records)
 
 
 @pytest.mark.fast(4)
@@ -427,110 +433,149 @@ def test_the_checks_of_any_statistic_hold(statistic, ball, weighs):
 
 @over_weights
 @over_pairs
-def test_no_records_and_fewer_than_none(statistic, ball, weighs):
+def test_no_records_and_fewer_than_none(statistic, ball, weighs, sums):
     form = form_of(statistic, ball, weighs)
     points = np.zeros((0, *ball.manifold.point_shape))
     nobody = Records(points, **form.typical_extras(0, np.random.default_rng(0)))
     for below in (0.0, 0.3):  # as it was drawn; divided by one
-        found = walked(form, ball, nobody, 0.1, lambda sums, step, below=below: sums - below)
-        assert np.isfinite(found).all()
-        if statistic.in_parts:
-            assert (found[-1] < 0.0) == (below > 0.0)
-            for value in form.present(ball, found, lambda: 1.0).values():
-                # the concentration of a resultant of length 1 or more is infinite
-                assert np.asarray(value).dtype.kind not in "fc" or not np.isnan(value).any()
-    exact = exactly(form.ask(ball, form.start(ball), 0), ball, nobody)
-    assert exact == (0,) * form.answers(ball).manifold.dim
+        found = sums.walked(
+            form, ball, nobody, deviation=0.1, change=lambda exact, step, below=below: exact - below
+        )
+        assert np.isfinite(found.raw).all()
+        assert math.isfinite(found.gain)
+        assert (found.total < 0.0) == (below > 0.0)
+        for value in (found.parts or {}).values():
+            # the concentration of a resultant of length 1 or more is infinite
+            assert np.asarray(value).dtype.kind not in "fc" or not np.isnan(value).any()
+    query = query_of(form, ball)
+    exact = exactly(query, ball, nobody)
+    assert exact == (0,) * query.answers(ball).manifold.dim
     if weighs:
         light = spread_out(form, ball)
         light = replace(light, weights=np.full(len(light), 2.0**-41))
-        assert exactly(form.ask(ball, form.start(ball), 0), ball, light) == exact
+        assert exactly(query, ball, light) == exact
+
+
+class Spy(Around):
+    """Another statistic, and what it was sent."""
+
+    name = "tests.Spy"
+
+    def __init__(self, statistic):
+        self.statistic, self.sent = statistic, []
+
+    def queries(self, ball):
+        queries = self.statistic.queries(ball)
+        query = next(queries)
+        while True:
+            self.sent.append((yield query))
+            try:
+                query = queries.send(self.sent[-1])
+            except StopIteration as end:
+                return end.value
+
+
+def first_sent(form, ball, noisy, deviation):
+    """What the inner statistic is sent first, and the value, of noise alone afterwards."""
+    spy = Spy(form.statistic)
+    left = iter([noisy])
+
+    def answered(query):
+        answers = query.answers(ball)
+        return Answer(answers.point(next(left, np.zeros(answers.manifold.dim))), deviation)
+
+    value = through(replace(form, statistic=spy), ball, answered)
+    return spy.sent[0], value
 
 
 @over_pairs
 def test_a_number_under_one_is_taken_for_one(statistic, ball):
     """Which it is to the last bit, where what is read of an answer is the same."""
-    form = statistic.counted(ball)
-    one = floats(exactly(form.ask(ball, form.start(ball), 0), ball, spread_out(statistic, ball, 1)))
-    form_of_count, few = form._count_form(ball), []
+    form = counted(statistic, ball)
+    query = query_of(form, ball)
+    one = floats(exactly(query, ball, spread_out(statistic, ball, 1)))
+    sent, counts = [], []
     for number in (1.0, 0.5, -3.0):
-        away = (number - 1.0) * form_of_count / square(form_of_count)
-        noisy = one + (away if form.weight else 0.0)
-        point = form.move(ball, form.start(ball), noisy, 0, lambda: 0.1)
-        few.append((point.inner, point.count))
-    texts = {str(inner) for inner, _ in few}
-    assert len(texts) == 1
+        noisy = one.copy()
+        if form.weight:
+            noisy[-1] = number * float(query.one)
+        found, value = first_sent(form, ball, noisy, 0.1)
+        sent.append((found.point.tobytes(), found.deviation, found.relative))
+        counts.append(value.count)
+    assert len(set(sent)) == 1
     if form.weight:
-        np.testing.assert_allclose([count for _, count in few], [1.0, 0.5, -3.0], atol=1e-9)
+        np.testing.assert_allclose(counts, [1.0, 0.5, -3.0], atol=1e-9)
 
 
 def test_a_sum_of_weights_under_the_deviation_of_its_noise_is_taken_for_that():
     form = Counted(TangentMean(), 1.5, weighs=True)
-    unit, length = form._scale(DISC, 0) * DISC.reach, 6.0 * math.sqrt(3.0)
     low = np.array([0.2, 0.0, -5.0])  # of the number the deviation is 6 / (1.5 unit)
-    value = form.move(DISC, form.start(DISC), low, 0, lambda: length).inner
-    np.testing.assert_allclose(DISC.coordinates(value[None])[0], [0.2 * 1.5 * DISC.reach / 6, 0.0])
+    _, value = first_sent(form, DISC, low, 6.0)
+    np.testing.assert_allclose(
+        DISC.coordinates(value.raw[None])[0], [0.2 * 1.5 * DISC.reach / 6.0, 0.0]
+    )
     form = Counted(Moments(), 1.5, weighs=True)
-    features = np.append(np.ones(3), -2.0)
-    parts = form.present(DISC, features, lambda: 0.5)
-    deviation = 0.5 / float(form._one(DISC))
-    assert parts.weight_sd == pytest.approx(deviation)
-    assert parts.mean_sd > 0.5 / (form._scale(DISC, 0) * deviation)
-    assert unit > 0.0
+    query = query_of(form, DISC)
+    _, value = first_sent(form, DISC, np.append(np.ones(3), -2.0), 0.5)
+    deviation = 0.5 / float(query.one)
+    assert value.parts["weight_sd"] == pytest.approx(deviation)
+    assert value.parts["mean_sd"] > 0.5 / (query.scale * deviation)
+    _, value = first_sent(form, DISC, np.append(np.ones(3), -2.0), math.nan)  # not known
+    assert math.isnan(value.parts["weight_sd"])
+    assert np.isfinite(value.raw).all()
 
 
 def test_weights_outside_the_unit_interval_count_as_the_nearest_in_it():
     """However they came there: releases refuse them."""
-    form, point = Counted(TangentMean(), 1.0, weighs=True), DISC.point([[0.3, 0.2]])
+    query, point = (
+        query_of(Counted(TangentMean(), 1.0, weighs=True), DISC),
+        DISC.point([[0.3, 0.2]]),
+    )
     for wild, near in ((7.0, 1.0), (1e300, 1.0), (math.inf, 1.0), (-3.0, 0.0), (math.nan, 0.0)):
         found, wanted = (
-            exactly(form.ask(DISC, form.start(DISC), 0), DISC, Records(point, weights=[each]))
+            exactly(query, DISC, Records(point, weights=[each]))
             for each in (np.float64(wild), near)
         )
         assert found == wanted
 
 
 @over_pairs
-def test_the_inner_statistic_is_told_the_noise_in_its_own_answers(statistic, ball, monkeypatch):
-    """Its mean length in so many coordinates, of so many records as were released."""
-    form, kind, told = statistic.counted(ball), type(statistic), []
-    inner = kind.move
-
-    def recorded(*given):
-        told.append((np.ravel(given[3]), given[5]()))
-        return inner(*given)
-
-    question = form.ask(ball, form.start(ball), 0)
-    sums = 0.5 * floats(exactly(question, ball, spread_out(statistic, ball, 40)))
-    moved = sums.copy()
-    moved[0] += 1e-3 * np.linalg.norm(sums)
-    monkeypatch.setattr(kind, "move", recorded)
-    for noisy in (sums, moved):
-        form.move(ball, form.start(ball), noisy, 0, lambda: 3.0)
-    if isinstance(statistic, TangentMean):
-        told = [(ball.coordinates(point.reshape(ball.center.shape)), s) for point, s in told]
-    by = (told[1][0] - told[0][0])[0] / (moved - sums)[0]
-    size, whole = len(told[0][0]), len(sums)
-    assert told[0][1] == pytest.approx(3.0 * by * math.sqrt((size - 0.5) / (whole - 0.5)), rel=1e-6)
-    assert told[0][1] < 0.5  # the control: divided by the number, which is 20
+def test_the_inner_statistic_is_told_the_noise_in_its_own_answers(statistic, ball):
+    """Its deviation, of so many records as were released, and that of their number."""
+    form = counted(statistic, ball)
+    query = query_of(form, ball)
+    sums_ = 0.5 * floats(exactly(query, ball, spread_out(statistic, ball, 40)))
+    moved = sums_.copy()
+    moved[0] += 1e-3 * np.linalg.norm(sums_)
+    told = [first_sent(form, ball, noisy, 3.0)[0] for noisy in (sums_, moved)]
+    points = [each.point for each in told]
+    if query.inner.points:
+        points = [ball.coordinates(each[None])[0] for each in points]
+    by = (points[1] - points[0])[0] / (moved - sums_)[0]
+    assert told[0].deviation == pytest.approx(3.0 * by, rel=1e-6)
+    number, per = query.number_of(Answer(query.answers(ball).point(sums_), 3.0))
+    assert number == pytest.approx(20.0)
+    assert told[0].relative == pytest.approx(3.0 * per / 20.0)
+    assert told[0].deviation < 0.5  # the control: divided by the number
 
 
 # What is said of the noise in values.
 
 
 def simulated(form, ball, records, sd, draws):
-    """Values with Gaussian noise in every answer."""
-    rng, size = np.random.default_rng(4), form.answers(ball).manifold.dim
-    length, data = sd * math.sqrt(size - 0.5), Prepared(ball, records)
-    known = {}
+    """Values with Gaussian noise in every answer, of this deviation if it had all of the budget."""
+    rng, data, known = np.random.default_rng(4), Prepared(ball, records), {}
     for _ in range(draws):
-        point = form.start(ball)
-        for step in range(form.steps):
+        steps = itertools.count()
+
+        def answered(query, steps=steps):
+            step, own = next(steps), sd / math.sqrt(query.share)
             if step or not known:
-                known[step] = floats(answer(form.ask(ball, point, step), ball, data, 0.0))
-            noisy = known[step] + sd * rng.normal(size=size)
-            point = form.move(ball, point, noisy, step, lambda: length)
-        yield form.value_at(ball, point)
+                known[step] = floats(answer(query, ball, data, 0.0))
+            noisy = known[step] + own * rng.normal(size=len(known[step]))
+            return Answer(query.answers(ball).point(noisy), own)
+
+        yield through(form, ball, answered)
 
 
 def line(middle):
@@ -548,7 +593,7 @@ def at_the_boundary(n=400):
 SPREADS = {
     "moments": (Moments(), at_the_boundary(), 2.0),
     "matrix": (Moments("matrix"), at_the_boundary(), 2.0),
-    "recentred": (Recentred(Moments()), at_the_boundary(800), 1.0),
+    "recentred": (Recentred(Moments()), at_the_boundary(800), 0.5),
     "line": (*line(0.0), 1.0),
     "line far from 0": (*line(50.0), 1.0),
 }
@@ -556,17 +601,16 @@ SPREADS = {
 
 @pytest.mark.fast(3)
 @pytest.mark.parametrize(("name", "weighs"), [*((name, False) for name in SPREADS), ("line", True)])
-def test_standard_deviations_have_both_noises_in_them(name, weighs):
+def test_standard_deviations_have_both_noises_in_them(name, weighs, sums):
     """At the boundary of the ball, where the number of records matters most."""
     statistic, records, sd = SPREADS[name]
-    form, n = statistic.counted(CAP), len(records)
+    form, n = counted(statistic, CAP), len(records)
     if weighs:  # halves, of twice as many: the same sums
-        n = len(records)
         records = replace(taken(records, [*range(n)] * 2), weights=np.full(2 * n, 0.5))
         form = replace(form, weighs=True)
-    size = 400 if form.steps > 1 else 1500
-    raw = list(simulated(form, CAP, records, sd, size))
-    draws = [form.present(CAP, each, lambda: sd) for each in raw]
+    once = name != "recentred"
+    values = list(simulated(form, CAP, records, sd, 1500 if once else 400))
+    draws = [NamedValues(each.raw, each.parts) for each in values]
     number = "weight" if weighs else "count"
     spread = np.std([draw[number] for draw in draws])
     assert spread == pytest.approx(draws[0][f"{number}_sd"], rel=0.12)
@@ -575,17 +619,17 @@ def test_standard_deviations_have_both_noises_in_them(name, weighs):
         stated = np.mean([draw.coefficients_sd for draw in draws], axis=0)
         np.testing.assert_allclose(found, stated, rtol=0.09)
     else:
-        mean = "mean" if form.steps > 1 else "coordinates"
-        spreads = [np.array([draw[mean] for draw in draws]).std(axis=0)]
-        if form.steps == 1:
+        means = [d.coordinates if once else CAP.coordinates(d.mean[None])[0] for d in draws]
+        spreads = [np.array(means).std(axis=0)]
+        if once:
             moments = [np.diag(np.atleast_2d(d.second_moment)) for d in draws]
             spreads.append(np.array(moments).std(axis=0))
         for spread, key in zip(spreads, ("mean_sd", "second_moment_sd"), strict=False):
             stated = np.mean([draw[key] for draw in draws])
             assert math.sqrt(np.mean(spread**2)) == pytest.approx(stated, rel=0.12), key
-    if form.steps == 1 and name != "line far from 0":  # the control: the sums alone
-        alone = statistic.present(CAP, raw[0][:-1], lambda: sd * form._factor(CAP, 0) / n)
-        key, spread = ("coefficients_sd", found) if name == "line" else ("mean_sd", spreads[0])
+    if once and name != "line far from 0":  # the control: the sums alone
+        alone = sums.named(statistic, CAP, values[0].raw[:-1], sd / (query_of(form, CAP).scale * n))
+        key, spread = ("coefficients_sd", found) if "line" in name else ("mean_sd", spreads[0])
         assert np.ravel(spread)[0] > 1.1 * np.ravel(alone[key])[0]
 
 
@@ -596,34 +640,60 @@ def test_expected_noise_is_that_of_a_value_at_the_boundary(statistic):
     n, sd = 500, 0.5
     labels = {"labels": np.zeros(n, dtype=int)} if statistic.takes else {}
     records = Records(CAP.point(np.tile(CAP.reach * np.eye(2)[0], (n, 1))), **labels)
-    form = statistic.counted(CAP)
-    exact = floats(exactly(form.ask(CAP, form.start(CAP), 0), CAP, records))
+    form = counted(statistic, CAP)
+    query = query_of(form, CAP)
+    exact = floats(exactly(query, CAP, records))
+    answers, size = query.answers(CAP), query.inner.shape.size
     noisy = exact + sd * np.random.default_rng(8).normal(size=(4000, len(exact)))
-    mean, number = exact / n, noisy @ form._count_form(CAP)
-    error = form._factor(CAP, 0) * (noisy / number[:, None] - mean)[:, : form._size(CAP)]
+    numbers = [query.number_of(Answer(answers.point(each), sd))[0] for each in noisy]
+    error = (noisy / np.array(numbers)[:, None] - exact / n)[:, :size] / query.scale
     found = math.sqrt(np.mean(np.sum(error**2, axis=-1)))
-    stated = form.noise_in_value(CAP) * sd * math.sqrt(len(exact)) / n
+    value = through(form, CAP, lambda _: Answer(answers.point(exact), sd))
+    gain, stated = value.gain, value.gain * sd * math.sqrt(value.size)
     if form.weight:
         assert found == pytest.approx(stated, rel=0.05)
     else:  # of class sizes the noise of the count is in the features too
         assert 0.7 * stated < found <= 1.03 * stated
+    planned = outline(form, CAP, n=n).value.gain
+    assert 0.9 * gain < planned < 2.0 * gain
+
+
+@pytest.mark.parametrize(("before", "last"), [(3.0, 1.0), (4.0, 1.0), (0.0, 0.0)])
+def test_the_noise_of_the_number_counts_as_long_as_it_was_drawn(before, last):
+    """Laplace noise has one over the share, where Gaussian noise has the root of that."""
+    form, left = counted(RefinedMean(alpha=100.0), DISC), [before, last]
+
+    def answered(query):
+        typical = query.typical(DISC, 1.0, 500.0)
+        typical[0] = 500.0 * query.scale  # of a mean at the boundary
+        return Answer(query.answers(DISC).point(typical), left.pop(0))
+
+    first, second = outline(form, DISC).queries
+    per = 1.0 / float(first.one)
+    ratio = before / last if last > 0.0 else 1.0
+    factor, far = 1.0 / (second.scale * 500.0), 1.0
+    wanted = math.sqrt((2.0 * factor**2 + (far * per / 500.0 * ratio) ** 2) / 2.0)
+    assert through(form, DISC, answered).gain == pytest.approx(wanted, rel=1e-9)
 
 
 def test_noise_of_a_refined_mean_is_no_longer_than_said():
     points = [1.1, 0.1] + 0.05 * np.random.default_rng(0).normal(size=(500, 2))
-    form, sd = RefinedMean().counted(DISC), 0.15
-    values = np.array(list(simulated(form, DISC, Records(points), sd, 300)))
-    found = np.mean(np.linalg.norm(values - points.mean(axis=0), axis=-1))
-    stated = form.noise_in_value(DISC) * sd * math.sqrt(3.5) / 500
-    assert 0.05 * stated < found < stated  # which is were they spread over the whole ball
+    form, sd = counted(RefinedMean(alpha=4.0), DISC), 0.02
+    values = list(simulated(form, DISC, Records(points), sd, 300))
+    found = np.mean([np.linalg.norm(each.raw - points.mean(axis=0)) for each in values])
+    length = sd / math.sqrt(0.8) * math.sqrt(0.5 * math.pi)
+    stated = np.mean([each.gain for each in values]) * length
+    assert found == pytest.approx(stated, rel=0.15)  # of records as near as they are
+    planned = outline(form, DISC, n=500.0).value.gain * length
+    assert 2.0 * found < planned  # which is were they spread over the whole ball
 
 
 @pytest.mark.parametrize("base", ["recentred", "public"])
 def test_a_variance_comes_out_right_on_average(base):
     points = [0.3, 0.0] + 0.25 * np.random.default_rng(0).normal(size=(600, 2))
     exact = float(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=-1)))
-    form = Variance(base, alpha=4.0).counted(DISC)
-    found = np.array(list(simulated(form, DISC, Records(points), 0.6, 300)))
+    form = counted(Variance(base, alpha=4.0), DISC)
+    found = np.array([value.raw for value in simulated(form, DISC, Records(points), 0.6, 300)])
     assert found.shape == (300, 1)
     assert found.min() >= 0.0
     assert found.max() <= 1.0
@@ -636,16 +706,15 @@ def test_the_weight_is_the_best_one():
         (Moments("matrix"), DISC),
         (TangentRegression(0.0, 1.0), CAP),
     ):
-        dim = ball.manifold.dim
-        best = statistic.count_weight(dim)
-        a, size = statistic.answer_norm(dim, 0), statistic.shape(dim).size
+        best, shape = counted(statistic, ball).weight, query_of(statistic, ball).shape
+        a, size = math.sqrt(shape.norm), shape.size
 
         def error(w, a=a, size=size):
             return (a * a + w * w) * (size + a * a / (w * w))
 
         assert error(best) <= min(error(1.02 * best), error(0.98 * best))
         assert error(best) == pytest.approx((a * (1.0 + math.sqrt(size))) ** 2)
-    assert ClassMoments((0, 1)).counted(CAP).weight == 0.0
+    assert counted(ClassMoments((0, 1)), CAP).weight == 0.0
 
 
 # Releases.
@@ -661,17 +730,19 @@ def test_releases_from_end_to_end(statistic, ball):
     assert (release.n, release.proven) == (None, True)
     assert release.guarantee.adjacency == "add-remove"
     assert set(statistic.proofs()) | {"counted"} == set(release.statistic.proofs())
-    sd = release.mechanism.sigma * math.sqrt(square(release.statistic._count_form(ball)))
+    first = release.offer.asked[0]
+    noisy = Answer(first.answers.center, deviation_of(first.mechanism, first.answers))
+    sd = noisy.deviation * first.query.number_of(noisy)[1]
     assert abs(release.count - n) < 6.0 * sd
     assert release.expected_distance > 0.0
     again = Release.from_json(release.to_json())
     assert verify(again).passed
     assert (again.statistic, again.count) == (release.statistic, release.count)
-    if statistic.in_parts:
+    if outline(statistic, ball).value.parts is not None:
         assert release.value.count == pytest.approx(release.count, rel=1e-12)
         assert release.value.count_sd == pytest.approx(sd)
-        with pytest.raises(UnsupportedError, match="public number of records"):
-            release.statistic.released_moments(ball, release.raw, 1.0, n)
+    with pytest.raises(UnsupportedError, match="public number of records"):
+        release.released_moments()
 
 
 def test_releases_for_people():
@@ -709,11 +780,10 @@ def test_the_noise_of_sum_and_count_is_as_large_as_said_and_independent():
 
 @over_pairs
 def test_weights_of_one_are_a_count(statistic, ball):
-    form = statistic.counted(ball)
-    records = spread_out(statistic, ball, 9)
-    counted = exactly(form.ask(ball, form.start(ball), 0), ball, records)
-    ones, form = replace(records, weights=np.ones(9)), replace(form, weighs=True)
-    assert exactly(form.ask(ball, form.start(ball), 0), ball, ones) == counted
+    form, records = counted(statistic, ball), spread_out(statistic, ball, 9)
+    ones = replace(records, weights=np.ones(9))
+    found = exactly(query_of(replace(form, weighs=True), ball), ball, ones)
+    assert found == exactly(query_of(form, ball), ball, records)
 
 
 def test_what_is_no_sum_of_private_records_is_refused():
@@ -727,18 +797,19 @@ def test_what_is_no_sum_of_private_records_is_refused():
         (PointStatistic(1.0, 5), "no function of sums"),
     ):
         with pytest.raises(UnsupportedNeighboursError, match=match):
-            statistic.counted(CAP)
+            counted(statistic, CAP)
     for each in (*public, *map(Recentred, public)):  # however the form was made
         for weighs in (False, True):
             form = Counted(each, 1.0, weighs)
-            for relation in (AddRemove(), ReplaceOne(), ReplacePoint()):
-                with pytest.raises(UnsupportedNeighboursError):
-                    relation.sensitivity(form, CAP, 2, "coordinates")
+            query = query_of(form, CAP)
+            for relation in (AddRemove(), ReplaceOne()):
+                with pytest.raises(UnsupportedNeighboursError, match="leave out sizes"):
+                    exact_sensitivity(form, query, CAP, 2, relation, "coordinates")
 
 
 def test_weights_are_in_their_range():
     assert Counted(Moments(), weight=4.0).weight == 4.0
-    for wrong in (0.0, -1.0, 2.0**-21, 4.001, math.inf, math.nan):
+    for wrong in (-1.0, 2.0**-21, 4.001, math.inf, math.nan):
         with pytest.raises(InvalidParameterError, match="weight"):
             Counted(Moments(), weight=wrong)
     for wrong in (0, 1, None, "yes"):
@@ -747,23 +818,23 @@ def test_weights_are_in_their_range():
 
 
 def test_parameters():
-    with pytest.raises(InvalidParameterError, match="weight must be 0"):
-        Counted(ClassMoments((0, 1)), 1.0)
-    for wrong in (FrechetMean(), Counted(TangentMean(), 1.0, True), Counted(Moments(), 1.0)):
+    for statistic, weight in ((ClassMoments((0, 1)), 1.0), (Moments(), 0.0)):
+        with pytest.raises(InvalidParameterError, match="weight must be 0 where features count"):
+            outline(Counted(statistic, weight), CAP)
+    with pytest.raises(UnsupportedNeighboursError, match="no function of sums"):
+        outline(Counted(FrechetMean(), 1.0), CAP)
+    for wrong in ("moments", Counted(TangentMean(), 1.0, True), Counted(Moments(), 1.0)):
         with pytest.raises(InvalidParameterError, match="sum over the records"):
             Counted(wrong, 1.0)
-    assert RefinedMean(rounds=1).counted(CAP) == FrechetMean().counted(DISC)
     for statistic, ball in PAIRS:
-        form = statistic.counted(ball)
+        form = counted(statistic, ball)
         assert decode(encode(form), "statistic") == form
-        assert form.counted(ball) is form
+        assert counted(form, ball) == form
         assert form.title == f"counted {statistic.name}"
-        weighted = form_of(statistic, ball, True)
-        assert decode(encode(weighted), "statistic") == weighted
-        assert weighted.title == f"weighted {statistic.name}"
+        other = form_of(statistic, ball, True)
+        assert decode(encode(other), "statistic") == other
+        assert other.title == f"weighted {statistic.name}"
         assert form.proofs()["counted"] == "docs/proofs/neighbours.md"
-    with pytest.raises(UnsupportedError, match="do not say how many"):
-        Moments().count_form(2)
 
 
 # Releases with private weights, and of people who count for their records.
@@ -773,14 +844,15 @@ def test_the_error_with_weights_is_that_of_the_formula():
     n, sigma, draws = 500, 1.0, 4000
     rng = np.random.default_rng(3)
     points, weights = rng.uniform(0.8, 1.0, size=(n, 1)), rng.uniform(size=n)
-    form, records = TangentMean().weighted(1), Records(points, weights=weights)
-    values = [value[0] for value in simulated(form, SEGMENT, records, sigma, draws)]
+    form, records = weighted(TangentMean(), SEGMENT), Records(points, weights=weights)
+    found = list(simulated(form, SEGMENT, records, sigma, draws))
+    values = [value.raw[0] for value in found]
     total, mean = weights.sum(), float(weights @ points[:, 0] / weights.sum())
     rms = math.sqrt(np.mean((np.array(values) - mean) ** 2))
     law = 2.0 * sigma * math.sqrt(1.0 + mean**2 / 3.0) / total
     assert rms == pytest.approx(law, rel=0.06)
     assert abs(rms / (2.0 * sigma / total) - 1.0) > 0.06  # the control: public weights
-    stated = form.noise_in_value(SEGMENT) * sigma * math.sqrt(math.pi / 2.0) / total
+    stated = np.mean([value.gain for value in found]) * sigma * math.sqrt(math.pi / 2.0)
     assert np.mean(np.abs(np.array(values) - mean)) <= 1.05 * stated
 
 
@@ -793,8 +865,8 @@ def test_means_with_private_weights_are_written_read_and_verified(budget, method
     options = {"weights": weights, "private_weights": True, "method": method}
     found = private_mean(points, CAP, budget, adjacency=adjacency, **options)
     inner = TangentMean() if method == "one-shot" else RefinedMean()
-    form = inner.weighted(2)
-    assert found.statistic == (form if adjacency == "replace-one" else form.counted(CAP))
+    form = weighted(inner, CAP)
+    assert found.statistic == (form if adjacency == "replace-one" else counted(form, CAP))
     assert found.proven
     assert (found.n, found.count) == ((n, n) if adjacency == "replace-one" else (None, None))
     read = Release.from_json(found.to_json())
@@ -802,25 +874,30 @@ def test_means_with_private_weights_are_written_read_and_verified(budget, method
     mean = weights @ CAP.coordinates(points) / weights.sum()
     assert np.linalg.norm(CAP.coordinates(found.value[None])[0] - mean) < 0.05
     # honest: by the sum of weights that was released, not by the number of records
-    factor = found.statistic.noise_in_value(CAP) * found.mechanism.expected_distance()
-    assert found.expected_distance == pytest.approx(factor / weights.sum(), rel=0.1)
-    assert found.expected_distance > 1.5 * factor / n
+    last = found.offer.last
+    length = found.mechanism.expected_distance() / (last.query.scale * weights.sum())
+    share = 1.0 if method == "one-shot" else found.expected_distance / length
+    assert found.expected_distance == pytest.approx(share * length, rel=0.3)
     tampered = replace(read, statistic=replace(found.statistic, weight=1.9))
     assert not verify(tampered).passed
 
 
 def test_the_noise_of_a_weighted_mean_is_that_of_one_sum_and_another():
-    """In units of the longest row: r sqrt(1 + weight^2) of the sums themselves is r here."""
+    """In units of the longest row: r sqrt(1 + weight^2) of the sums themselves is r here.
+
+    The number of records is off by as much, times how far the mean is from the centre.
+    """
     options = {"weights": np.full(800, 0.25), "private_weights": True}
     found = private_mean(np.full((800, 1), 0.5), SEGMENT, GDP(1.0), **options)
     assert found.sensitivity == pytest.approx(1.0)  # half of 2 r, as rows are
-    noise = 2.0 * math.sqrt((1.0 + 1.0 / 3.0) / 2.0) * math.sqrt(math.pi / 2.0)
+    # of a mean at half the radius
+    noise = 2.0 * math.sqrt(1.0 + 0.25 / 3.0) * math.sqrt(2.0 / math.pi)
     assert found.expected_distance == pytest.approx(noise / 200.0, rel=0.1)
     found = private_mean(
         np.full((800, 1), 0.5), SEGMENT, GDP(1.0), adjacency="add-remove", **options
     )
     assert found.statistic.weight == 1.0
-    noise = math.sqrt(2.0) * math.sqrt(math.pi / 2.0)
+    noise = math.sqrt(2.0 + 0.5) * math.sqrt(2.0 / math.pi)
     assert found.expected_distance == pytest.approx(noise / 200.0, rel=0.1)
 
 
@@ -829,7 +906,7 @@ def test_statistics_with_private_weights(inner):
     rng, n = np.random.default_rng(4), 3000
     points, weights = CAP.point(rng.uniform(-0.4, 0.5, size=(n, 2))), rng.uniform(size=n)
     records = Records(points, weights=weights, **inner.typical_extras(n, rng))
-    form = inner.weighted(2)
+    form = weighted(inner, CAP)
     found = private_statistic(form, records, CAP, GDP(1.0))
     assert verify(Release.from_json(found.to_json())).passed
     assert found.value.weight == pytest.approx(weights.sum(), abs=6.0 * found.value.weight_sd)
@@ -853,7 +930,7 @@ def of_people(relation, statistic, *people):
     users = [j for j, each in enumerate(people) for _ in each]
     records = Records(points, users=users).validated(SEGMENT.manifold)
     units = replace(relation.units(SEGMENT, records), users=None)
-    return exactly(statistic.ask(SEGMENT, statistic.start(SEGMENT), 0), SEGMENT, units)
+    return exactly(query_of(statistic, SEGMENT), SEGMENT, units)
 
 
 def test_people_move_the_sums_by_no_more_whatever_their_numbers_of_records():
@@ -868,8 +945,9 @@ def test_people_move_the_sums_by_no_more_whatever_their_numbers_of_records():
     found = {}
     for weight in (ROOT_3, 1.74):
         form = Counted(TangentMean(), weight, weighs=True)
-        found[weight] = largest(form) / form._scale(SEGMENT, 0)
-        stated = relation.sensitivity(form, SEGMENT, 2, "coordinates")
+        query = query_of(form, SEGMENT)
+        found[weight] = largest(form) / query.scale
+        stated = relation.sensitivity(query, SEGMENT, 2, "coordinates")
         assert largest(form) <= stated
     assert found[ROOT_3] == pytest.approx(2.0, rel=1e-6)
     assert found[1.74] > 2.001  # the control: it is not free
@@ -880,7 +958,7 @@ def test_people_count_for_their_records_up_to_a_bound():
     form = Counted(TangentMean(), 1.0, weighs=True)
     found = of_people(relation, form, [0.5], [0.1, 0.3], [-0.2] * 9)
     total = (0.5 + 2 * 0.2 - 3 * 0.2) / 3.0
-    unit = form._scale(SEGMENT, 0)
+    unit = query_of(form, SEGMENT).scale
     np.testing.assert_allclose(floats(found), [unit * total, unit * 2.0], atol=1e-9)
     assert ReplaceUser().units(SEGMENT, Records([[0.5]], users=[1])).weights is None
     assert (relation.adds, ReplaceUser().adds, ReplaceOne().adds) == (("weights",), (), ())
@@ -914,7 +992,7 @@ def test_people_are_released_with_their_contributions(people, method):
 
 def test_people_who_weigh_have_no_labels_of_their_own():
     """Rows of people are averaged without weights; refused before anything is charged."""
-    form = ClassMoments((0, 1)).weighted(2)
+    form = weighted(ClassMoments((0, 1)), DISC)
     records = Records(np.zeros((4, 2)), labels=[0, 1, 0, 1], users=[0, 0, 1, 1])
     relation = AddRemoveUser(contribution=2)
     with pytest.raises(UnsupportedError, match="leave out contribution, and release it without"):

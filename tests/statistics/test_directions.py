@@ -12,7 +12,7 @@ import scipy.stats
 from riemdp import Ball, InvalidParameterError, Sphere
 from riemdp._part_document import decode, encode, from_text
 from riemdp.manifolds import unvecd
-from riemdp.statistics import DirectionalMoments, Records, answer
+from riemdp.statistics import DirectionalMoments, answer
 from riemdp.statistics._seen import view_from_centre
 
 ORDERS = [1, 2, (1, 2)]
@@ -42,7 +42,8 @@ def directions(n, dim, seed=0):
 def integers(statistic, vectors):
     """What each of several vectors is added as."""
     ball = whole(vectors.shape[1])
-    return [statistic.rows(ball, Records(row[None]))[0].tolist() for row in vectors]
+    query = statistic.query(ball)
+    return [query.rows(ball, row[None])[0].tolist() for row in vectors]
 
 
 def farthest(statistic, vectors):
@@ -86,11 +87,10 @@ def test_sensitivities_are_those_of_the_note():
 
 
 def test_axes_have_no_sign():
-    points, statistic = directions(30, 4), DirectionalMoments(2)
+    points, ball = directions(30, 4), whole(4)
+    query = DirectionalMoments(2).query(ball)
     signs = np.where(np.arange(30) % 2, -1.0, 1.0)[:, None]
-    assert answer(statistic, whole(4), points, 0.0) == answer(
-        statistic, whole(4), signs * points, 0.0
-    )
+    assert answer(query, ball, points, 0.0) == answer(query, ball, signs * points, 0.0)
 
 
 def test_order_is_one_of_three():
@@ -137,7 +137,7 @@ def test_noise_along_a_matrix():
 
 def parts_of(order, features, sd):
     statistic, ball = DirectionalMoments(order), whole(3)
-    return statistic.parts(view_from_centre(ball), np.asarray(features, dtype=float), sd)
+    return statistic.parts(view_from_centre(ball), np.asarray(features, dtype=float), sd, 0.0)
 
 
 def test_parts_of_a_resultant():
@@ -190,7 +190,7 @@ def test_parts_of_both_are_in_one_release():
     points = directions(400, 3) * [1.0, 2.0, 5.0]
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     scatter = points.T @ points / 400
-    exact = answer(DirectionalMoments((1, 2)), whole(3), points, 0.0)
+    exact = answer(DirectionalMoments((1, 2)).query(whole(3)), whole(3), points, 0.0)
     found = parts_of((1, 2), [float(x) for x in exact], 0.001)
     assert np.allclose(found["scatter"], scatter, atol=1e-9)
     assert np.allclose(found["resultant"], points.mean(axis=0), atol=1e-9)
@@ -210,5 +210,5 @@ def test_laplace_noise_exceeds_limits_more_often_than_gaussian_and_not_much():
         noise *= rng.gamma(dim, size=(4000, 1)) / np.linalg.norm(noise, axis=1, keepdims=True)
         sd = math.sqrt(dim + 1)  # of each entry
         statistic, view = DirectionalMoments(1), view_from_centre(whole(dim))
-        found = sum(statistic.parts(view, row, sd)["direction_significant"] for row in noise)
+        found = sum(statistic.parts(view, row, sd, 0.0)["direction_significant"] for row in noise)
         assert scipy.stats.binomtest(int(found), 4000, wanted).pvalue > 1e-4

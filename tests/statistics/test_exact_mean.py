@@ -20,7 +20,8 @@ from riemdp import (
 )
 from riemdp._errors import UnsupportedError
 from riemdp.manifolds import clip_norm
-from riemdp.statistics import FrechetMean, TangentMean, WeightedFrechetMean, answer
+from riemdp.statistics import FrechetMean, TangentMean, Weighted, answer
+from riemdp.statistics._answer import Prepared
 from riemdp.statistics._exact_mean import shortened
 from riemdp.statistics._records import in_units, record_coordinates
 from riemdp.statistics._solver_of_space import mean_solver
@@ -44,8 +45,13 @@ def records(ball, n, spread=1.5, seed=0):
     return ball.point(rng.normal(size=(n, ball.manifold.dim)) * spread * ball.radius / 3.0)
 
 
+def query_of(statistic, ball):
+    return next(statistic.queries(ball))
+
+
 def exact(statistic, ball, data):
-    return answer(statistic, ball, data, statistic.tolerance(ball, 1e-3))
+    query = query_of(statistic, ball)
+    return answer(query, ball, data, query.tolerance(ball, 1e-3))
 
 
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
@@ -59,21 +65,21 @@ def test_against_rational_arithmetic(statistic, ball):
     # and near the float64 mean: 2^-40 of the radius for each rounding
     plain = clip_norm(ball.coordinates(data), ball.radius).mean(axis=0)
     assert np.abs(np.array(wanted, dtype=float) - plain).max() <= 2.0**-39 * ball.radius
-    assert statistic.tolerance(ball, 1e-3) == 0.0
-    assert statistic.rounding(ball) == 0.0
+    query = query_of(statistic, ball)
+    assert query.tolerance(ball, 1e-3) == query.rounding(ball) == 0.0
 
 
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
 def test_order_and_chunks_do_not_count(statistic, ball):
     data = records(ball, 301)
-    whole = exact(statistic, ball, data)
+    query, whole = query_of(statistic, ball), exact(statistic, ball, data)
     assert exact(statistic, ball, data[np.random.default_rng(1).permutation(301)]) == whole
     for cuts in ([1], [100, 101], range(1, 301)):
-        parts = [statistic.summarise(ball, chunk) for chunk in np.split(data, list(cuts))]
+        parts = [Prepared(ball, chunk).summary(query) for chunk in np.split(data, list(cuts))]
         total = parts[0]
         for part in parts[1:]:
-            total = statistic.merge(total, part)
-        assert statistic.finish(ball, total, 0.0) == whole
+            total = query.merge(total, part)
+        assert query.finish(ball, total, 0.0) == whole
     # a plain sum is not so: the control
     sums = {tuple(np.cumsum(rows, axis=0)[-1]) for rows in _orders(ball.coordinates(data))}
     assert len(sums) > 1
@@ -102,7 +108,7 @@ def test_records_lie_in_the_ball_as_real_numbers(dim, radius):
     found = shortened(ball, rows)
     assert all(square(row) <= Fraction(radius) ** 2 for row in found.tolist())
     for row in rows:
-        total = FrechetMean().summarise(ball, row[None])
+        total = Prepared(ball, row[None]).summary(query_of(FrechetMean(), ball))
         assert square(total.total) <= 2**80
         # and none is lost
         assert (square(total.total) > 2**79) == (np.abs(row).max() > 0.01 * radius)
@@ -137,8 +143,8 @@ def test_sensitivity_is_never_exceeded(n):
 def test_many_records_do_not_overflow():
     ball = Ball(Euclidean(1), [0.0], 1.0)
     n = 2**22 + 3
-    total = FrechetMean().summarise(ball, np.ones((n, 1)))
-    one = FrechetMean().summarise(ball, np.ones((1, 1)))
+    query = query_of(FrechetMean(), ball)
+    total, one = (Prepared(ball, np.ones((m, 1))).summary(query) for m in (n, 1))
     assert total.total[0] == n * one.total[0] > 2**62
     assert total.count == n
 
@@ -147,9 +153,9 @@ def test_where_no_exact_way_is_known_nothing_is_released(monkeypatch):
     matrices = Ball(SPDAffineInvariant(2), np.eye(2), 0.5)
     account = Accountant(GDP(5.0))
     monkeypatch.setattr(type(mean_solver(matrices.manifold)), "exact", lambda *_: None)
-    with pytest.raises(UnsupportedError, match=r"no exact arithmetic is known of the frechet-mean"):
-        FrechetMean().tolerance(matrices, 1e-3)
-    for statistic in (FrechetMean(), WeightedFrechetMean(1.0)):
+    with pytest.raises(UnsupportedError, match=r"no exact arithmetic is known of the Fréchet mean"):
+        query_of(FrechetMean(), matrices).tolerance(matrices, 1e-3)
+    for statistic in (FrechetMean(), Weighted(FrechetMean(), 1.0)):
         records = Records(matrices.center[None], **{name: [1.0] for name in statistic.takes})
         with pytest.raises(UnsupportedError, match="no exact arithmetic is known"):
             private_statistic(statistic, records, matrices, GDP(1.0), accountant=account)

@@ -26,11 +26,13 @@ from riemdp import (
 )
 from riemdp._errors import InvalidParameterError
 from riemdp.statistics import FrechetMean, answer
+from riemdp.statistics._frechet_mean import _shares_of
 
 
 def certified(ball, data, tol):
     """The Fréchet mean that a release is drawn about, in coordinates."""
-    return np.array(answer(FrechetMean(), ball, data, tol), dtype=float)
+    query = next(FrechetMean().queries(ball))
+    return np.array(answer(query, ball, data, tol), dtype=float)
 
 
 MANIFOLDS = [
@@ -557,3 +559,28 @@ def test_a_closed_form_takes_one_pass(manifold):
     ball = Ball(manifold, manifold.origin, 0.5)
     points = ball.point(np.random.default_rng(0).uniform(-0.2, 0.2, (9, manifold.dim)))
     assert frechet_mean(manifold, points, ball=ball).passes == 1
+
+
+def test_shares_add_up_to_one_however_large_the_weights():
+    shares = _shares_of([1e308, 1e308, 0.0, 1e308 / 2], 4)
+    np.testing.assert_allclose(shares, [0.4, 0.4, 0.0, 0.2], rtol=1e-15)
+
+
+def test_shares_of_booleans_are_equal():
+    np.testing.assert_array_equal(_shares_of([True, False, True], 3), [0.5, 0.0, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1.0, 2.0], "shape"),
+        ([1.0, -1.0, 2.0], "row 1"),
+        ([1.0, 2.0, np.nan], "row 2"),
+        ([np.inf, 2.0, 1.0], "row 0"),
+        ([0.0, 0.0, 0.0], "all are zero"),
+        (["a", "b", "c"], "weights"),
+    ],
+)
+def test_what_is_no_weight_is_refused(weights, said):
+    with pytest.raises(InvalidParameterError, match=said):
+        _shares_of(weights, 3)

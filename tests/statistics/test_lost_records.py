@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 import laws
-from riemdp.statistics import GeometricMedian, RefinedMean, TangentMean, _exact_mean, _seen
-from riemdp.statistics._answer import Prepared
+from riemdp.statistics import (
+    Answer,
+    GeometricMedian,
+    Prepared,
+    RefinedMean,
+    TangentMean,
+    _means,
+    _rows,
+    _seen,
+)
 
 _QUICK = ("euclidean", "euclidean huge", "sphere wide", "hyperbolic", "box", "log-euclidean 3")
 
@@ -26,24 +34,25 @@ def boundary(ball, n, seed=0):
     return ball.point(rows * (ball.reach * lengths)[:, None])
 
 
-def questions(ball):
+def queries(ball):
     """Those that clip to a length: a mean, a first step, and a step of either kind."""
-    mean, median = TangentMean(), GeometricMedian(2)
-    yield mean.ask(ball, mean.start(ball), 0)
-    for steps in (RefinedMean(3), median):
-        place = steps.start(ball)
-        yield steps.ask(ball, place, 0)
-        noisy = np.full(steps.answers(ball).manifold.dim, 0.03 * ball.reach)
-        yield steps.ask(ball, steps.move(ball, place, noisy, 0, float), 1)
+    yield next(TangentMean().queries(ball))
+    for statistic in (RefinedMean(3), GeometricMedian(2)):
+        steps = statistic.queries(ball)
+        first = next(steps)
+        yield first
+        answers = first.answers(ball)
+        noisy = answers.point(np.full(answers.manifold.dim, 0.03 * ball.reach))
+        yield steps.send(Answer(noisy, 0.0))
 
 
 def lost(ball, points):
     """Count rows that are zero."""
     found = []
-    for question in questions(ball):
+    for query in queries(ball):
         prepared = Prepared(ball, points)
-        tiles = prepared._rows(question, prepared._rows_of_a_tile(question))
-        dim = ball.manifold.dim  # a second moment, or 0, comes after
+        tiles = prepared._rows(query, prepared._rows_of_a_tile(query))
+        dim = ball.manifold.dim  # a second moment comes after
         found.append(sum(int((rows[:, :dim] == 0).all(axis=-1).sum()) for rows in tiles))
     return found
 
@@ -64,7 +73,7 @@ def test_none_of_many_records_is_lost(name):
 @pytest.mark.parametrize("name", ["euclidean", "hyperbolic"])
 def test_divided_by_the_length_alone_some_are(name, monkeypatch):
     """The control."""
-    for module in (_exact_mean, _seen):
+    for module in (_means, _rows, _seen):
         monkeypatch.setattr(module, "in_units", lambda vectors, length: vectors / length)
     ball = laws.BALLS[name]()
     assert lost(ball, boundary(ball, 600))[0] > 10

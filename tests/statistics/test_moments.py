@@ -18,16 +18,10 @@ from riemdp import (
     tangent_mean_sensitivity,
 )
 from riemdp._part_document import decode, encode, from_text
-from riemdp.statistics import Groups, Moments, answer
+from riemdp.statistics import Groups, Moments, NamedValues, outline
 from riemdp.statistics._moments import nonnegative
 from riemdp.statistics._seen import View
 from riemdp.testing import check_part
-
-
-def numbers(*given):
-    """An answer in float64."""
-    return np.array(answer(*given), dtype=float)
-
 
 BALLS = [
     Ball(Euclidean(3), [1.0, 0.0, -1.0], 4.0),
@@ -43,13 +37,13 @@ def points_of(ball, n=40):
 
 
 @pytest.mark.parametrize("ball", BALLS, ids=str)
-def test_parts_are_the_moments_of_clipped_coordinates(ball):
+def test_parts_are_the_moments_of_clipped_coordinates(ball, sums):
     points = points_of(ball)
     rows = ball.coordinates(points)
     mean, square = rows.mean(axis=0), rows.T @ rows / len(rows)
     for second in ("scalar", "matrix"):
         statistic = Moments(second)
-        found = statistic.present(ball, numbers(statistic, ball, points, 0.0), float)
+        found = NamedValues(np.zeros(1), sums.walked(statistic, ball, points).parts)
         np.testing.assert_allclose(found.coordinates, mean, atol=1e-8)
         np.testing.assert_allclose(found.mean, ball.point(mean), atol=1e-8)
         wanted = square if second == "matrix" else np.trace(square)
@@ -61,25 +55,25 @@ def test_parts_are_the_moments_of_clipped_coordinates(ball):
 
 
 @pytest.mark.parametrize("second", ["scalar", "matrix"])
-def test_what_the_noise_of_the_mean_adds_is_taken_off(second):
+def test_what_the_noise_of_the_mean_adds_is_taken_off(second, sums):
     """The variance is centred: the square of a noisy mean is too large by that of its noise."""
     ball, statistic = Ball(Euclidean(2), [0.0, 0.0], 1.0), Moments(second)
-    exact = numbers(statistic, ball, points_of(ball), 0.0)
+    exact = sums.walked(statistic, ball, points_of(ball)).raw
     noise = 0.01 * np.random.default_rng(1).normal(size=(2000, len(exact)))
-    plain = statistic.present(ball, exact, float).variance
-    found = [statistic.present(ball, exact + each, lambda: 0.01).variance for each in noise]
+    plain = sums.named(statistic, ball, exact).variance
+    found = [sums.named(statistic, ball, exact + each, 0.01).variance for each in noise]
     error = np.std(found) / math.sqrt(len(found))
     assert abs(np.mean(found) - plain) < 4.0 * error
-    uncorrected = [statistic.present(ball, exact + each, float).variance for each in noise]
+    uncorrected = [sums.named(statistic, ball, exact + each).variance for each in noise]
     assert np.mean(uncorrected) < plain
 
 
-def test_parts_under_heavy_noise_stay_in_their_range():
+def test_parts_under_heavy_noise_stay_in_their_range(sums):
     ball = BALLS[1]
     for second in ("scalar", "matrix"):
         statistic = Moments(second)
-        size = statistic.answers(ball).manifold.dim
-        found = statistic.present(ball, np.full(size, -50.0), lambda: math.nan)
+        size = statistic.shape(ball.manifold.dim).size
+        found = sums.named(statistic, ball, np.full(size, -50.0), math.nan)
         assert ball.contains(found.mean)
         assert found.variance == 0.0
         assert math.isnan(found.mean_sd)
@@ -89,7 +83,7 @@ def test_parts_under_heavy_noise_stay_in_their_range():
 def test_a_mean_lies_no_farther_than_records_were_shortened_to():
     ball = BALLS[1]
     view = View(ball, ball.point([0.2, 0.1]), 0.3)
-    found = Moments().parts(view, np.array([3.0, -4.0, 0.0]), math.nan)
+    found = Moments().parts(view, np.array([3.0, -4.0, 0.0]), math.nan, 0.0)
     assert ball.manifold.dist(found["base"], found["mean"]) == pytest.approx(0.3, rel=1e-9)
     np.testing.assert_allclose(found["coordinates"], [0.9, -1.2], rtol=1e-12)
 
@@ -98,10 +92,12 @@ def test_the_second_moment_costs_the_mean_nothing():
     for ball in BALLS:
         for second in ("scalar", "matrix"):
             for n in (1, 2, 77):
-                stated = Moments(second).replace_one(ball, n, "coordinates")
+                (query,) = outline(Moments(second), ball).queries
+                stated = query.replace_one(ball, n, "coordinates")
                 assert stated == pytest.approx(tangent_mean_sensitivity(ball, n), rel=1e-11)
                 assert stated >= 2.0 * ball.reach / n
-    assert Groups(3).sensitivity(Moments(), BALLS[0], 77, "distance") == pytest.approx(24.0 / 77.0)
+    query = next(Moments().queries(BALLS[0]))
+    assert Groups(3).sensitivity(query, BALLS[0], 77, "distance") == pytest.approx(24.0 / 77.0)
 
 
 def test_negative_eigenvalues_are_set_to_zero():

@@ -18,7 +18,7 @@ import pytest
 
 import laws
 from riemdp import GDP, Accountant, Records, UnsupportedError, private_statistic, verify
-from riemdp.kernel import Line, _people, guarded, means_of_owners
+from riemdp.kernel import Classes, Line, _people, guarded, means_of_owners
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._check_document import check_release
 from riemdp.statistics import (
@@ -30,6 +30,7 @@ from riemdp.statistics import (
     Prepared,
     Recentred,
     ReplaceUser,
+    Rows,
     TangentRegression,
 )
 
@@ -87,19 +88,19 @@ def records_of(form):
     return Records(np.tile(points, (len(beside), 1)), **{form.takes[0]: column})
 
 
-def rows_of(question, records):
+def rows_of(query, records):
     """Integer rows of records, as they are guarded."""
     valid = records.validated(BALL.manifold)
-    given = valid if question.takes else np.asarray(valid.points)
-    return question.guarded(BALL, question.rows(BALL, question.prepare(BALL, given)))
+    given = valid if query.takes else np.asarray(valid.points)
+    return query.guarded(BALL, query.rows(BALL, query.prepare(BALL, given)))
 
 
 @functools.cache
 def asked(name, relation):
-    """Questions with their weights, and the rows of all records."""
+    """Queries, and the rows of all records."""
     form = cell(name, relation).form
-    several = itertools.islice(laws.questions(form, BALL, 2), 3)
-    return [(*each, rows_of(each[1], records_of(form))) for each in several]
+    several = itertools.islice(laws.queries(form, BALL, 2), 3)
+    return [(query, rows_of(query, records_of(form))) for query in several]
 
 
 def adversary(rows, kinds, size, against, random):
@@ -141,29 +142,29 @@ def means(rows, people):
     return np.concatenate(list(means_of_owners([rows[np.concatenate(people)]], owners)))
 
 
-def share_of(own, weight, stated, *, replaced):
+def share_of(own, stated, *, replaced):
     """The largest share of what is stated that one of these answers is, or two are apart."""
     far = max(map(laws.square, own))
     if replaced:
         far = max(laws.square(laws.minus(own[i], own[j])) for i, j in laws.farthest(own))
-    share = math.sqrt(far) / (weight * stated)
-    assert far <= (Fraction(weight) * Fraction(stated)) ** 2, f"{share:.15g} of what is stated"
+    share = math.sqrt(far) / stated
+    assert far <= Fraction(stated) ** 2, f"{share:.15g} of what is stated"
     return share
 
 
 def reached(name, relation, many, several):
     """The largest share of what is stated that people reach."""
     here, best = cell(name, relation), 0.0
-    (stated,) = {*here.stated(1).values()}
     column = [str(each) for each in getattr(records_of(here.form), here.form.takes[0])]
     kinds = np.unique(column, return_inverse=True)[1]
     nobody = laws.absent(here.form, BALL)
-    for weight, question, rows in asked(name, relation):
+    for query, rows in asked(name, relation):
+        (stated,) = {*here.stated(1, query).values()}
         found = np.unique(means(rows, searched(rows, kinds, (many, several))), axis=0)
-        assert (question.guarded(BALL, found) == found).all(), "a row is longer than is stated"
-        own = [question.finish(BALL, question.added(BALL, row[None]), 0.0) for row in found]
-        own.append(laws.row(question, BALL, nobody))
-        best = max(best, share_of(own, weight, stated, replaced=relation == "replaced"))
+        assert (query.guarded(BALL, found) == found).all(), "a row is longer than is stated"
+        own = [query.finish(BALL, query.added(BALL, row[None]), 0.0) for row in found]
+        own.append(laws.row(query, BALL, nobody))
+        best = max(best, share_of(own, stated, replaced=relation == "replaced"))
     return best
 
 
@@ -225,21 +226,21 @@ def test_rows_at_the_bound_without_a_margin_have_means_within_it(name, monkeypat
 
 
 def test_a_row_that_is_too_long_is_none_before_rows_are_averaged(monkeypatch):
-    form, honest = OF_ROWS["classes"], ClassMoments.rows
+    query, honest = OF_ROWS["classes"].query(BALL), Classes.rows
     points = BALL.point(np.array([[0.5, 0.3], [0.1, 0.2], [0.4, -0.6]]))
     records = Records(points, labels=["a", "e", "e"]).validated(BALL.manifold)
-    row = rows_of(form, records)[0]
+    row = rows_of(query, records)[0]
 
-    def hostile(self, ball, given):
-        found = honest(self, ball, given)
-        found[np.asarray(given.labels) == "e"] = [2**62, -(2**63), *[7] * (found.shape[1] - 2)]
+    def hostile(self, vectors, beside):
+        found = honest(self, vectors, beside)
+        found[beside == CLASSES.index("e")] = [2**62, -(2**63), *[7] * (found.shape[1] - 2)]
         return found
 
-    monkeypatch.setattr(ClassMoments, "rows", hostile)
-    found = Prepared(BALL, records, np.zeros(3, dtype=int)).summary(form)
+    monkeypatch.setattr(Classes, "rows", hostile)
+    found = Prepared(BALL, records, np.zeros(3, dtype=int)).summary(query)
     assert list(found.total) == [math.trunc(Fraction(x, 3)) for x in row.tolist()]
-    monkeypatch.setattr(ClassMoments, "guarded", lambda self, ball, rows: rows)
-    found = Prepared(BALL, records, np.zeros(3, dtype=int)).summary(form)
+    monkeypatch.setattr(Rows, "guarded", lambda self, ball, rows: rows)
+    found = Prepared(BALL, records, np.zeros(3, dtype=int)).summary(query)
     assert list(found.total) != [math.trunc(Fraction(x, 3)) for x in row.tolist()]
 
 
@@ -259,19 +260,19 @@ def test_a_sensitivity_that_is_stated_a_little_short_is_noticed(monkeypatch):
 
 def test_a_row_is_that_of_the_own_records_in_any_order_with_whatever_others():
     random, form = np.random.default_rng(0), OF_ROWS["classes scalar"]
-    records = records_of(form).validated(BALL.manifold)
+    query, records = form.query(BALL), records_of(form).validated(BALL.manifold)
     own = random.integers(0, len(records), 30)
-    row = means(rows_of(form, records), [own])[0].tolist()
+    row = means(rows_of(query, records), [own])[0].tolist()
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(2030)
         rows = np.append(own, random.integers(0, len(records), 2000))[order]
         owners = np.append(np.full(30, 7), random.integers(8, 400, 2000))[order]
         alone = rows[owners == 7]
-        together = Prepared(BALL, records.at(rows), owners).summary(form)
-        others = Prepared(BALL, records.at(rows[owners != 7]), owners[owners != 7]).summary(form)
+        together = Prepared(BALL, records.at(rows), owners).summary(query)
+        others = Prepared(BALL, records.at(rows[owners != 7]), owners[owners != 7]).summary(query)
         assert [a - b for a, b in zip(together.total, others.total, strict=True)] == row
         assert together.count == len(set(owners.tolist())) == others.count + 1
-        one = Prepared(BALL, records.at(alone), np.zeros(30, dtype=int)).summary(form)
+        one = Prepared(BALL, records.at(alone), np.zeros(30, dtype=int)).summary(query)
         assert list(one.total) == row
 
 
@@ -311,7 +312,7 @@ def test_covariates_of_a_person_keep_their_spread():
 def test_a_sensitivity_without_what_rounding_adds_is_refused():
     document = json.loads(released(OF_ROWS["classes"], 40).to_json())
     assert all(check.passed for check in check_release(document))
-    exact = OF_ROWS["classes"].replace_one(BALL, 40, "distance")
+    exact = OF_ROWS["classes"].query(BALL).replace_one(BALL, 40, "distance")
     assert exact < document["sensitivity"] < exact * (1.0 + 1e-10)
     document["sensitivity"] = exact
     assert {x.name for x in check_release(document) if not x.passed} == {"sensitivity"}
@@ -319,10 +320,11 @@ def test_a_sensitivity_without_what_rounding_adds_is_refused():
 
 @dataclass(frozen=True)
 class OfPoints(Moments):
-    """One of labels that says nothing of people who have several."""
+    """One of labels that sees a point of people who have several."""
 
     name = "tests.OfPoints"
     takes = ("labels",)
+    of = "points"
 
 
 def test_what_averages_points_of_people_takes_no_labels():
@@ -336,7 +338,7 @@ def test_rows_without_a_stated_length_are_not_averaged():
     points, owners = np.asarray(records_of(OF_ROWS["classes"]).points), np.zeros(45, dtype=int)
     for statistic in (FrechetMean(), PointStatistic(1.0, 5, "x", lambda rows: rows[0])):
         with pytest.raises(UnsupportedError, match=r"no length is stated|no rows"):
-            Prepared(BALL, points, owners).summary(statistic)
+            Prepared(BALL, points, owners).summary(next(statistic.queries(BALL)))
 
 
 #: Statistics for which a data set of one person is none, or one of spread 0: see the laws.
@@ -368,19 +370,17 @@ def test_nor_does_a_point_of_a_person(name):
         if "users" not in each.relation.takes:
             continue
         replaced = each.relation.size_is_public
-        stated = min(each.stated(1).values())
         for many in (1, 3, 30):
             found = 0.0
             people = [x.validated(ball.manifold) for x in people_of(many)]
             units = [each.relation.units(ball, x) for x in people]
             units.append(laws.absent(each.form, ball))
-            for weight, question in itertools.islice(laws.questions(each.form, ball, 2), 2):
+            for query in itertools.islice(laws.queries(each.form, ball, 2), 2):
                 own = [
-                    laws.answered(question, each, x) for x in [*units, laws.absent(each.form, ball)]
+                    laws.answered(query, each, x) for x in [*units, laws.absent(each.form, ball)]
                 ]
-                found = max(
-                    found, share_of(own, weight, stated + 2.0 * each.tolerance, replaced=replaced)
-                )
+                stated = min(each.stated(1, query).values()) + 2.0 * each.tolerance(query)
+                found = max(found, share_of(own, stated, replaced=replaced))
             # who has fewer records than count weighs less
             least = min(many, each.relation.contribution) / each.relation.contribution
             gap = POINT_GAPS.get((name, "replaced" if replaced else "removed"), least)

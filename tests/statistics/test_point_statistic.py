@@ -112,9 +112,10 @@ def test_records_are_clipped_before_the_function_sees_them():
 def test_a_sensitivity_is_declared_for_one_n():
     ball = Ball(Euclidean(1), [0.0], 1.0)
     statistic = PointStatistic(0.1, 100, function=middle)
-    assert statistic.replace_one(ball, 100, "distance") == 0.1
-    assert statistic.replace_one(ball, 100, "coordinates") == 0.1
-    assert Groups(3).sensitivity(statistic, ball, 100, "distance") >= 0.3
+    query = next(statistic.queries(ball))
+    assert query.replace_one(ball, 100, "distance") == 0.1
+    assert query.replace_one(ball, 100, "coordinates") == 0.1
+    assert Groups(3).sensitivity(query, ball, 100, "distance") >= 0.3
     with pytest.raises(InvalidParameterError, match=r"n = 100 records, got 10"):
         private_statistic(statistic, np.zeros((10, 1)), ball, PureDP(1.0), **UNPROVEN)
 
@@ -122,9 +123,9 @@ def test_a_sensitivity_is_declared_for_one_n():
 def test_a_distance_bounds_coordinates_where_the_exponential_does_not_shrink():
     statistic = PointStatistic(0.1, 10)
     sphere, plane = (Ball(m, m.origin, 1.0) for m in (Sphere(2), Hyperbolic(2)))
-    assert statistic.replace_one(plane, 10, "coordinates") == 0.1
+    assert next(statistic.queries(plane)).replace_one(plane, 10, "coordinates") == 0.1
     with pytest.raises(UnsupportedManifoldError, match="Riemannian mechanism"):
-        statistic.replace_one(sphere, 10, "coordinates")
+        next(statistic.queries(sphere)).replace_one(sphere, 10, "coordinates")
     # the control: on the sphere coordinates are farther apart than the points
     ends = np.array([[0.99, 0.0], [0.9, 0.41]])
     for ball, longer in ((sphere, True), (plane, False)):

@@ -34,6 +34,7 @@ from riemdp import (
 )
 from riemdp._part_document import decode, encode
 from riemdp.auditing import audit
+from riemdp.release._sensitivity import exact_sensitivity
 from riemdp.statistics import (
     Groups,
     Recentred,
@@ -45,12 +46,6 @@ from riemdp.statistics import (
 )
 from riemdp.statistics._seen import view_from_centre
 from riemdp.testing import check_part
-
-
-def numbers(*given):
-    """An answer in float64."""
-    return np.array(answer(*given), dtype=float)
-
 
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
@@ -85,6 +80,11 @@ def records_of(ball, n=200, seed=0):
     return Records(ball.point(rows), covariates=covariates)
 
 
+def exactly(statistic, ball, records):
+    """The answer to its one query, in float64."""
+    return np.array(answer(statistic.query(ball), ball, records, 0.0), dtype=float)
+
+
 def least_squares(covariates, vectors):
     design = np.stack([np.ones(len(covariates)), covariates], axis=1)
     return np.linalg.lstsq(design, vectors, rcond=None)[0]
@@ -96,27 +96,27 @@ def least_squares(covariates, vectors):
 @pytest.mark.fast(4)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_no_record_moves_a_sum_farther_than_it_says(ball, sums):
-    statistic = TangentRegression(LOW, HIGH)
+    query = TangentRegression(LOW, HIGH).query(ball)
     records = extremes(ball)
     for n in (1, 2):
-        assert ONE_OF_MANY < sums.worst_of(statistic, ball, records, n) <= 1
-    stated = Fraction(statistic.replace_one(ball, 2, "distance")) ** 2
+        assert ONE_OF_MANY < sums.worst_of(query, ball, records, n) <= 1
+    stated = Fraction(query.replace_one(ball, 2, "distance")) ** 2
     assert stated >= 2 * Fraction(ball.reach) ** 2  # (2 sqrt(2) r / n)^2, rounded up
     assert stated <= 2 * Fraction(ball.reach) ** 2 * (1 + Fraction(1, 10**10))
-    reach = statistic.answers(ball).reach
+    reach = query.answers(ball).reach
     for i in range(len(records)):
-        found = answer(statistic, ball, records.at(slice(i, i + 1)), 0.0)
+        found = answer(query, ball, records.at(slice(i, i + 1)), 0.0)
         assert math.hypot(*map(float, found)) <= reach
 
 
 def searched(dim, seed=0):
     """Largest move of the integers of one record of vector and covariate, by a search."""
-    statistic = TangentRegression(-1.0, 1.0)
     ball = Ball(Euclidean(dim), np.zeros(dim), 1.0)
+    query = TangentRegression(-1.0, 1.0).query(ball)
 
     def integers(z):
         record = Records(z[None, :dim], covariates=z[dim:])
-        return statistic.rows(ball, record)[0] * 2.0**-40
+        return query.rows(ball, query.prepare(ball, record))[0] * 2.0**-40
 
     def move(z):
         return -np.linalg.norm(integers(z[: dim + 1]) - integers(z[dim + 1 :]))
@@ -137,15 +137,15 @@ def test_no_pair_is_found_that_moves_farther(dim):
 def test_a_public_design_moves_by_its_longest_row(ball, sums):
     """With the covariate fixed; the record farthest from the mean attains it."""
     design = (60.0, 61.0, 64.0, 80.0)
-    statistic = TangentRegression(LOW, HIGH, design)
-    bound = Fraction(ReplacePoint().sensitivity(statistic, ball, 4, "distance")) ** 2
+    query = TangentRegression(LOW, HIGH, design).query(ball)
+    bound = Fraction(ReplacePoint().sensitivity(query, ball, 4, "distance")) ** 2
     assert bound <= (Fraction(ball.reach) / 2) ** 2 * (1 + Fraction(1, 10**10))
-    found = [max(sums.moves(statistic, ball, extremes(ball, (t,)), n=4)) for t in design]
+    found = [max(sums.moves(query, ball, extremes(ball, (t,)), n=4)) for t in design]
     assert ONE_OF_MANY * bound < max(found) <= bound
     assert max(found) == found[3]
     assert min(found) < 0.7 * bound
-    statistic = TangentRegression(LOW, HIGH, (60.0, 61.0, 62.0, 61.0))
-    elsewhere = sums.moves(statistic, ball, extremes(ball, (-1e300, 70.0, 1e300)), n=4)
+    query = TangentRegression(LOW, HIGH, (60.0, 61.0, 62.0, 61.0)).query(ball)
+    elsewhere = sums.moves(query, ball, extremes(ball, (-1e300, 70.0, 1e300)), n=4)
     assert max(elsewhere) <= bound  # rows of no design are shortened too, were they let in
 
 
@@ -153,17 +153,10 @@ def test_a_public_design_moves_by_its_longest_row(ball, sums):
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_seen_from_a_released_point_it_moves_no_farther(ball, design, sums):
     statistic = Recentred(TangentRegression(LOW, HIGH, design))
-    bound = Fraction(ReplacePoint().sensitivity(statistic, ball, 4, "distance"))
-    covariates = design[-1:] or (LOW, HIGH, 70.0)
-    first = np.eye(statistic.answers(ball).manifold.dim)[0]
-    noisy = 0.2 * ball.reach * first
-    place = statistic.move(ball, statistic.start(ball), noisy, 0, lambda: 0.01)
-    for step, at in ((0, statistic.start(ball)), (1, place)):
-        limit = (bound * Fraction(statistic.answer_weight(step))) ** 2
-        question = statistic.ask(ball, at, step)
-        found = max(sums.moves(question, ball, extremes(ball, covariates), n=4))
-        assert found <= limit
-        assert found > limit / 2
+    records = extremes(ball, design[-1:] or (LOW, HIGH, 70.0))
+    for noise in (0.0, 0.2):
+        for query in sums.asked(statistic, ball, noise):
+            assert 0.5 < sums.worst_of(query, ball, records, n=4) <= 1
 
 
 # What is added, and what it stands for.
@@ -171,11 +164,11 @@ def test_seen_from_a_released_point_it_moves_no_farther(ball, design, sums):
 
 @pytest.mark.parametrize("public", [False, True])
 @pytest.mark.parametrize("ball", BALLS, ids=str)
-def test_parts_are_the_line_of_least_squares(ball, public):
+def test_parts_are_the_line_of_least_squares(ball, public, sums):
     records = records_of(ball)
     covariates = np.asarray(records.covariates)
     statistic = TangentRegression(LOW, HIGH, covariates if public else ())
-    found = statistic.present(ball, numbers(statistic, ball, records, 0.0), float)
+    found = sums.named(statistic, ball, exactly(statistic, ball, records))
     seen = ball.coordinates(records.points)
     expected = least_squares(covariates, seen)
     scale = np.array([[100.0], [1.0]]) * ball.reach  # the intercept is far from the records
@@ -195,15 +188,14 @@ def test_parts_are_the_line_of_least_squares(ball, public):
 def test_sums_are_exact_in_any_order_and_in_chunks(ball, public):
     records = records_of(ball)
     statistic = TangentRegression(LOW, HIGH, records.covariates if public else ())
-    whole = answer(statistic, ball, records, 0.0)
+    query = statistic.query(ball)
+    whole = answer(query, ball, records, 0.0)
     order = np.random.default_rng(1).permutation(len(records))
     mixed = Records(records.points[order], covariates=records.covariates[order])
-    other = answer(statistic, ball, mixed, 0.0)
-    parts = [
-        statistic.summarise(ball, statistic.prepare(ball, records.at(rows)))
-        for rows in (slice(0, 7), slice(7, None))
-    ]
-    chunks = statistic.finish(ball, statistic.merge(*parts), 0.0)
+    other = answer(query, ball, mixed, 0.0)
+    forms = (query.prepare(ball, records.at(rows)) for rows in (slice(0, 7), slice(7, None)))
+    parts = [query.added(ball, query.rows(ball, form)) for form in forms]
+    chunks = query.finish(ball, query.merge(*parts), 0.0)
     if isinstance(ball.manifold, SPDAffineInvariant):  # products of matrices: by position
         for each in (other, chunks):
             assert max(abs(a - b) for a, b in zip(whole, each, strict=True)) < 1e-9
@@ -213,18 +205,18 @@ def test_sums_are_exact_in_any_order_and_in_chunks(ball, public):
 
 @pytest.mark.fast(1)
 @pytest.mark.parametrize("public", [False, True])
-def test_noise_is_as_large_as_is_said(public):
+def test_noise_is_as_large_as_is_said(public, sums):
     ball = Ball(Euclidean(2), [0.0, 0.0], 2.0)
     records = records_of(ball, n=500)
     statistic = TangentRegression(LOW, HIGH, records.covariates if public else ())
-    exact, rng = numbers(statistic, ball, records, 0.0), np.random.default_rng(0)
+    exact, rng = exactly(statistic, ball, records), np.random.default_rng(0)
     sd = 0.004
     found = [
-        statistic.present(ball, exact + sd * rng.normal(size=exact.shape), lambda: sd)
+        sums.named(statistic, ball, exact + sd * rng.normal(size=exact.shape), sd)
         for _ in range(2000)
     ]
     each = np.array([one.coefficients for one in found])
-    wanted = statistic.present(ball, exact, lambda: sd).coefficients_sd
+    wanted = sums.named(statistic, ball, exact, sd).coefficients_sd
     np.testing.assert_allclose(each.std(axis=0), wanted, rtol=0.07)
     line = least_squares(records.covariates, ball.coordinates(records.points))
     gap = each.mean(axis=0) - line
@@ -244,28 +236,28 @@ def test_rows_of_a_public_design_have_the_scale_with_the_least_noise():
 
     statistic = TangentRegression(LOW, HIGH, design)
     _, _, factor, longest = statistic._basis()
-    covariance = statistic.parts(view_from_centre(PLANE), np.zeros(4), 1.0)["coefficients_sd"]
+    covariance = statistic.parts(view_from_centre(PLANE), np.zeros(4), 1.0, 0.0)["coefficients_sd"]
     assert covariance[1, 0] == pytest.approx(longest / factor / design.std(), rel=1e-9)
     assert longest**2 * (1.0 + 1.0 / factor**2) == pytest.approx(error(factor), rel=1e-9)
     assert error(factor) <= min(error(x) for x in np.linspace(0.1, 3.0, 300)) * (1.0 + 1e-9)
 
 
-def test_a_covariate_that_does_not_vary_has_a_slope_that_is_bounded():
+def test_a_covariate_that_does_not_vary_has_a_slope_that_is_bounded(sums):
     """Its variance counts as twice its noise, as a hundredth where that is not known."""
     ball = PLANE
     statistic = TangentRegression(0.0, 2.0)
     records = Records(np.full((9, 2), 0.25), covariates=np.full(9, 1.5))
-    exact = numbers(statistic, ball, records, 0.0)
+    exact = exactly(statistic, ball, records)
     noise = 2.0 * math.sqrt(0.5 + 4.0 * 0.5**2)  # of the scaled variance, in units of sd
     for sd, least in ((math.nan, 0.01), (0.0, 1e-6), (0.2, 0.2 * noise)):
-        found = statistic.present(ball, exact, lambda sd=sd: sd)
+        found = sums.named(statistic, ball, exact, sd)
         np.testing.assert_allclose(
             found.coefficients[0] + 1.5 * found.coefficients[1], 0.25, atol=1e-8
         )
         np.testing.assert_allclose(found.coefficients[1], 0.0, atol=1e-6)
         assert np.linalg.det(found.gram) == pytest.approx(least, rel=1e-6)
     far = np.array([0, 0, 1.0, 1.0, 9.0, -9.0])
-    found = statistic.present(ball, far, lambda: math.nan)
+    found = sums.named(statistic, ball, far, math.nan)
     np.testing.assert_allclose(found.coefficients[1], 1.0 / 0.01)
     assert np.linalg.eigvalsh(found.gram).min() > 0.0
 
@@ -276,7 +268,7 @@ def test_values_outside_the_range_count_as_its_ends():
         statistic = TangentRegression(low, high)
         outside = Records(points, covariates=[-1.7e308, 1.7e308])
         inside = Records(points, covariates=[low, high])
-        one, two = (answer(statistic, PLANE, each, 0.0) for each in (outside, inside))
+        one, two = (answer(statistic.query(PLANE), PLANE, each, 0.0) for each in (outside, inside))
         assert one == two
 
 
@@ -321,11 +313,12 @@ def test_a_public_design_has_to_be_that_of_the_records():
 def test_a_public_design_protects_no_covariate():
     records = records_of(PLANE, n=5)
     statistic = TangentRegression(LOW, HIGH, records.covariates)
+    query = statistic.query(PLANE)
     for relation in (ReplaceOne(), Groups(2)):
         with pytest.raises(
             UnsupportedNeighboursError, match="do not protect labels and covariates"
         ):
-            relation.sensitivity(statistic, PLANE, 5, "distance")
+            exact_sensitivity(statistic, query, PLANE, 5, relation, "distance")
     with pytest.raises(NotAttainableError, match="do not protect labels and covariates"):
         private_statistic(statistic, records, PLANE, GDP(1.0))
     with pytest.raises(UnsupportedNeighboursError, match="replace-point does not promise"):
@@ -426,15 +419,15 @@ def test_the_checks_of_any_statistic_hold():
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.3])
-def test_slopes_over_a_part_of_the_range_are_not_shortened(spread):
+def test_slopes_over_a_part_of_the_range_are_not_shortened(spread, sums):
     """With many records a covariate that varies little still has its slope."""
     rng = np.random.default_rng(3)
     times = rng.uniform(0.5 - spread, 0.5 + spread, size=20_000)
     points = np.stack([times - 0.5, 0.0 * times], axis=-1)
     statistic = TangentRegression(0.0, 1.0)
-    exact = numbers(statistic, PLANE, Records(points, covariates=times), 0.0)
+    exact = exactly(statistic, PLANE, Records(points, covariates=times))
     noise = rng.normal(size=(300, len(exact)))
-    found = [statistic.present(PLANE, exact + 2e-4 * each, lambda: 2e-4) for each in noise]
+    found = [sums.named(statistic, PLANE, exact + 2e-4 * each, 2e-4) for each in noise]
     slopes = np.array([each.coefficients[1, 0] for each in found])
     sd = np.median([each.coefficients_sd[1, 0] for each in found])
     assert abs(np.median(slopes) - 1.0) < 0.2 * sd + 0.01

@@ -17,6 +17,7 @@ from riemdp.testing import check_part
 
 WHOLE = Ball.whole(Sphere(3))
 STATISTIC = MeanRotation()
+QUERY = STATISTIC.query(WHOLE)
 
 
 def rotations(n, seed=0, spread=None):
@@ -27,9 +28,9 @@ def rotations(n, seed=0, spread=None):
 
 
 def exact_parts(matrices, sd=1e-6):
-    found = answer(STATISTIC, WHOLE, unit_quaternions(matrices), 0.0)
+    found = answer(QUERY, WHOLE, unit_quaternions(matrices), 0.0)
     features = np.array([float(x) for x in found])
-    return STATISTIC.parts(view_from_centre(WHOLE), features, sd)
+    return STATISTIC.parts(view_from_centre(WHOLE), features, sd, 0.0)
 
 
 def test_quaternions_are_those_of_the_rotations():
@@ -125,9 +126,8 @@ def test_the_mean_turns_with_the_rotations():
 def test_signs_of_quaternions_do_not_count():
     quaternions = unit_quaternions(rotations(20))
     signs = np.where(np.arange(20) % 2, -1.0, 1.0)[:, None]
-    assert answer(STATISTIC, WHOLE, quaternions, 0.0) == answer(
-        STATISTIC, WHOLE, signs * quaternions, 0.0
-    )
+    one, other = (answer(QUERY, WHOLE, each, 0.0) for each in (quaternions, signs * quaternions))
+    assert one == other
 
 
 def test_parts():
@@ -143,7 +143,7 @@ def test_parts():
 
 def test_other_spheres_have_no_rotations():
     with pytest.raises(UnsupportedManifoldError, match=r"Sphere\(3\)"):
-        STATISTIC.answers(Ball.whole(Sphere(2)))
+        STATISTIC.query(Ball.whole(Sphere(2)))
 
 
 def test_it_is_a_statistic():

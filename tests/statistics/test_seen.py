@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,10 +18,10 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.kernel import Moment, _shapes
-from riemdp.statistics import _seen
-from riemdp.statistics._answer import Prepared, answer
-from riemdp.statistics._seen import Directions, Seen, SeenFromCentre, seen_from, steps_ball
+from riemdp.kernel import Moment, Vector, _shapes
+from riemdp.statistics import Prepared, Rows, answer
+from riemdp.statistics._seen import View, seen_from, steps_ball, view_from_centre
+from riemdp.statistics._steps import mean_query
 
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
@@ -59,98 +61,89 @@ def extremes(ball, base):
     return np.array([*found, *ball.point(random)])
 
 
-def questions(ball, base):
-    reach = ball.reach
-    yield SeenFromCentre(steps_ball(ball).center, reach, 0.4, moment=True)
-    for unit in (reach, 0.1 * reach):
+def queries(ball, base):
+    start = view_from_centre(ball)
+    yield mean_query(start, 0.4, moment=True)
+    for unit in (ball.reach, 0.1 * ball.reach):
         for moment in (True, False):
-            yield Seen(base, unit, 0.7, moment=moment)
-    yield Directions(base, 0.3 * reach, 1.0, moment=False)
+            yield mean_query(View(ball, base, unit), 0.7, moment=moment)
+    yield directions(View(ball, base, 0.3 * ball.reach))
 
 
-def moves(question, ball, points, n=2):
-    """Squared moves of the answer, exactly, in units of the square of the bound."""
-    found = []
-    data = np.repeat(points[:1], n, axis=0)
-    ends = []
-    for point in points:
-        data[-1] = point
-        ends.append(answer(question, ball, data, 0.0))
-    bound = (Fraction(question.weight) * 2 * Fraction(ball.reach) / n) ** 2
-    for i, one in enumerate(ends):
-        found += [sum((a - b) ** 2 for a, b in zip(one, two, strict=True)) for two in ends[:i]]
-    return [each / bound for each in found]
+def directions(view):
+    shape = Vector(view.ball.manifold.dim)
+    return Rows(shape, view.ball.reach, view.vectors(unit=True), clipped=view.clipped)
+
+
+def length_of(query):
+    """What records are shortened to, where that is not the radius."""
+    return getattr(query.vectors, "args", (None, np.inf))[1]
 
 
 @pytest.mark.fast(3)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
-def test_no_record_moves_an_answer_farther_than_it_says(ball):
+def test_no_record_moves_an_answer_farther_than_it_says(ball, sums):
     centre, inside, edge = bases(ball)
     for base in (centre, inside, edge):
         points = extremes(ball, base)
-        for question in questions(ball, base):
-            found = moves(question, ball, points)
-            assert max(found) <= 1  # exactly: no allowance for rounding
-            if base is not edge and question.unit < ball.reach:  # others need not reach so far
-                assert max(found) > 0.99
+        for query in queries(ball, base):
+            assert query.replace_one(ball, 2, "coordinates") == pytest.approx(ball.reach, rel=1e-10)
+            found = sums.worst_of(query, ball, points)
+            assert found <= 1  # exactly: no allowance for rounding
+            if base is not edge and length_of(query) < ball.reach:  # others need not reach so far
+                assert found > 0.99
 
 
-def test_a_larger_factor_of_the_moment_is_not_free(monkeypatch):
+def test_a_larger_factor_of_the_moment_is_not_free(monkeypatch, sums):
     """The free factor is the largest: 1.7 gives 2.0262 in place of 2."""
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     points = np.array([[1.0, 0.0], [-0.2360679775, 0.0], [-0.3, 0.0]])
-    question = SeenFromCentre(ball.center, 1.0, 1.0, moment=True)
-    assert 0.99 < max(moves(question, ball, points)) <= 1
+    query = mean_query(view_from_centre(ball), 1.0, moment=True)
+    assert 0.99 < sums.worst_of(query, ball, points) <= 1
     monkeypatch.setattr(_shapes, "_FREE", 1741)  # over 2^10: 1.7002
-    larger = Moment(2, scalar=1741)
-    monkeypatch.setattr(_seen, "answer_shape", lambda dim, *, moment: larger)
-    worst = float(max(moves(question, ball, points))) ** 0.5
+    larger = replace(query, shape=Moment(2, scalar=1741))
+    worst = math.sqrt(max(sums.moves(larger, ball, points)))  # of two records: half of it
     u = np.linspace(-1.0, 1.0, 20001)
     expected = np.sqrt(np.max((1 - u) ** 2 + (1741 / 1024 * (1 - u**2)) ** 2))
     assert expected == pytest.approx(2.02634, abs=1e-5)
     assert 2.02 < 2.0 * worst <= expected * (1 + 1e-9)
 
 
-def test_the_ball_of_answers_holds_a_vector_with_its_second_moment():
-    assert Moment(3).norm < _seen.JOINT_REACH**2
-
-
-def test_many_coordinates_are_rounded_to_no_longer_vectors():
+def test_many_coordinates_are_rounded_to_no_longer_vectors(sums):
     """All of one size: rounded up, or to the nearest, they would be too long in some dimension."""
     for dim in range(500, 506):
         ball = Ball(Euclidean(dim), np.zeros(dim), 1.0)
         ends = np.array([[1.0], [-1.0]]) * np.ones(dim)
         for moment in (True, False):
-            question = Seen(ball.center, 1.0, 1.0, moment=moment)
-            assert 0.99 < max(moves(question, ball, ends)) <= 1
+            query = mean_query(View(ball, ball.center, 1.0), 1.0, moment=moment)
+            assert 0.99 < sums.worst_of(query, ball, ends) <= 1
 
 
-def test_vectors_that_are_longer_than_float64_can_tell_are_shortened():
+def test_vectors_that_are_longer_than_float64_can_tell_are_shortened(sums):
     """The norm of (1, 2^-30) is 1 in float64; its square as integers is more."""
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     ends = np.array([[1.0, 2.0**-30], [-1.0, -(2.0**-30)]])
     assert np.linalg.norm(ends[0]) == 1.0
-    for question in questions(ball, ball.center):
-        assert 0.99 < max(moves(question, ball, ends)) <= 1
+    for query in queries(ball, ball.center):
+        assert 0.99 < sums.worst_of(query, ball, ends) <= 1
 
 
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_sums_are_of_integers_in_any_order(ball):
     points = extremes(ball, bases(ball)[1])
-    for question in questions(ball, bases(ball)[1]):
-        whole = answer(question, ball, points, 0.0)
-        other = answer(question, ball, points[::-1], 0.0)
-        rows = question.prepare(ball, points)
-        parts = [question.summarise(ball, rows[:3]), question.summarise(ball, rows[3:])]
-        chunks = question.finish(ball, question.merge(*parts), 0.0)
+    for query in queries(ball, bases(ball)[1]):
+        whole = answer(query, ball, points, 0.0)
+        other = answer(query, ball, points[::-1], 0.0)
+        forms = (query.prepare(ball, part) for part in (points[:3], points[3:]))
+        parts = [query.added(ball, query.rows(ball, form)) for form in forms]
+        chunks = query.finish(ball, query.merge(*parts), 0.0)
         if isinstance(ball.manifold, SPDAffineInvariant):  # products of matrices: by position
             for each in (other, chunks):
                 assert max(abs(a - b) for a, b in zip(whole, each, strict=True)) < 1e-9
         else:
             assert whole == other == chunks
-        unit = Fraction(question.weight) * Fraction(ball.reach) / (len(points) << 40)
+        unit = Fraction(ball.reach) / (len(points) << 40)
         assert all((each / unit).denominator == 1 for each in whole)
-        assert question.moment or whole[-1] == 0
 
 
 def test_records_are_prepared_once(monkeypatch):
@@ -160,7 +153,7 @@ def test_records_are_prepared_once(monkeypatch):
     monkeypatch.setattr(Ball, "project", lambda self, x: calls.append(1) or clip(self, x))
     prepared = Prepared(ball, extremes(ball, ball.center))
     for base in bases(ball):
-        prepared.summary(Seen(base, 1.0, 1.0, moment=False))
+        prepared.summary(mean_query(View(ball, base, 1.0), 1.0, moment=False))
     assert len(calls) == 2  # of the records, and of a public one at every place
 
 
@@ -223,9 +216,19 @@ def test_records_that_have_logarithms_only_one_by_one_are_seen_one_by_one():
 
 def test_directions_of_tiny_and_huge_vectors_are_unit_vectors():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
-    question = Directions(ball.center, 1.0, 1.0, moment=False)
+    vectors = directions(View(ball, ball.center, 1.0)).vectors
     rows = np.array([[3e-300, 4e-300], [5e-324, 0.0], [0.3, 0.4], [0.0, 0.0]])
-    found = question._vectors(rows)
-    np.testing.assert_allclose(found, [[0.6, 0.8], [1.0, 0.0], [0.6, 0.8], [0.0, 0.0]], rtol=4e-15)
-    far = question._vectors(np.array([[3e300, 4e300]]))
+    wanted = [[0.6, 0.8], [1.0, 0.0], [0.6, 0.8], [0.0, 0.0]]
+    np.testing.assert_allclose(vectors(ball, rows), wanted, rtol=4e-15)
+    far = vectors(ball, np.array([[3e300, 4e300]]))
     np.testing.assert_allclose(far, [[0.6, 0.8]], rtol=4e-15)
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_steps_lead_to_points_of_the_ball(ball):
+    for base in bases(ball):
+        view = View(ball, base, 0.5 * ball.reach)
+        assert ball.contains(view.base_point)
+        for vector in (np.zeros(ball.manifold.dim), 3.0 * np.eye(ball.manifold.dim)[0]):
+            assert ball.contains(view.point(vector))
+        np.testing.assert_allclose(view.point(0.0 * vector), view.base_point, atol=1e-9)

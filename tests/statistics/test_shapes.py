@@ -11,7 +11,7 @@ import pytest
 from riemdp import Ball, NotOnManifoldError, Sphere
 from riemdp._errors import UnsupportedManifoldError
 from riemdp._part_document import decode, encode
-from riemdp.statistics import ProcrustesMean, Records, answer, preshapes
+from riemdp.statistics import ProcrustesMean, answer, preshapes
 from riemdp.statistics._seen import view_from_centre
 from riemdp.statistics._shapes import hermitian_of, landmarks
 from riemdp.testing import check_part
@@ -40,9 +40,9 @@ def whole(k):
 
 
 def exact_parts(points, k, sd=1e-6):
-    found = answer(STATISTIC, whole(k), preshapes(points), 0.0)
+    found = answer(STATISTIC.query(whole(k)), whole(k), preshapes(points), 0.0)
     features = np.array([float(x) for x in found])
-    return STATISTIC.parts(view_from_centre(whole(k)), features, sd)
+    return STATISTIC.parts(view_from_centre(whole(k)), features, sd, 0.0)
 
 
 def distance(one, other):
@@ -174,7 +174,8 @@ def test_integers_never_move_farther_than_is_said(k):
     z = np.concatenate([orthogonal, as_complex(preshapes(configurations(25, k)))])
     vectors = np.concatenate([z.real, z.imag], axis=1)
     vectors = np.concatenate([vectors, 0.5 * vectors[:3], 1e300 * vectors[:3], 0.0 * vectors[:1]])
-    found = [STATISTIC.rows(whole(k), Records(row[None]))[0].tolist() for row in vectors]
+    query = STATISTIC.query(whole(k))
+    found = [query.rows(whole(k), row[None])[0].tolist() for row in vectors]
     worst = max(
         sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
         for i, one in enumerate(found)
@@ -222,7 +223,7 @@ def test_parts():
 def test_other_spheres_have_no_shapes():
     for dim in (1, 2, 4):
         with pytest.raises(UnsupportedManifoldError, match="shapes of k landmarks"):
-            STATISTIC.answers(Ball.whole(Sphere(dim)))
+            STATISTIC.query(Ball.whole(Sphere(dim)))
 
 
 def test_it_is_a_statistic():

@@ -114,7 +114,8 @@ def test_a_chart_is_all_that_a_flat_space_needs():
     found = riemdp.frechet_mean(Scaled(), points)
     np.testing.assert_allclose(found.value, points.mean(axis=0), rtol=1e-14)
     ball = Ball(Scaled(), [0.5, 0.5], 3.0)
-    assert FrechetMean().replace_one(ball, 10, "coordinates") == pytest.approx(0.6)
+    query = next(FrechetMean().queries(ball))
+    assert query.replace_one(ball, 10, "coordinates") == pytest.approx(0.6)
 
 
 def test_a_space_of_no_known_class_is_refused_by_name():

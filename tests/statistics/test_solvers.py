@@ -23,12 +23,13 @@ from riemdp import (
     frechet_mean,
 )
 from riemdp.manifolds import Product
-from riemdp.statistics import FrechetMean, TangentMean, answer
+from riemdp.statistics import FrechetMean, Prepared, TangentMean, answer
 
 
 def certified(ball, data, tol):
     """The Fréchet mean that a release is drawn about, in coordinates."""
-    return np.array(answer(FrechetMean(), ball, data, tol), dtype=float)
+    query = next(FrechetMean().queries(ball))
+    return np.array(answer(query, ball, data, tol), dtype=float)
 
 
 SPACES = [
@@ -56,10 +57,10 @@ def records(ball, n, length):
 def test_chunks_make_the_whole(manifold, statistic):
     ball = Ball(manifold, manifold.origin, 0.6)
     points = np.concatenate([records(ball, 7, 0.4), records(ball, 6, 0.9)])
-    first = statistic.summarise(ball, points[:5])
-    second = statistic.summarise(ball, points[5:])
-    found = statistic.finish(ball, statistic.merge(first, second), 1e-9)
-    assert found == answer(statistic, ball, points, 1e-9)
+    query = next(statistic.queries(ball))
+    first, second = (Prepared(ball, part).summary(query) for part in (points[:5], points[5:]))
+    found = query.finish(ball, query.merge(first, second), 1e-9)
+    assert found == answer(query, ball, points, 1e-9)
     assert len(found) == manifold.dim
     assert np.linalg.norm(np.array(found, dtype=float)) <= ball.radius
 
@@ -70,7 +71,7 @@ def test_they_clip_as_the_ball_does(manifold, statistic):
     ball = Ball(manifold, manifold.origin, 0.6)
     far = np.concatenate([records(ball, 4, 0.9), records(ball, 3, 0.5)])
     found = [
-        np.array(statistic.finish(ball, statistic.summarise(ball, points), 1e-9), dtype=float)
+        np.array(answer(next(statistic.queries(ball)), ball, points, 1e-9), dtype=float)
         for points in (far, ball.project(far))
     ]
     np.testing.assert_allclose(found[0], found[1], atol=1e-9)

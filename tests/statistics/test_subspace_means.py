@@ -10,16 +10,21 @@ import pytest
 
 from riemdp import Ball, ConvergenceError, UnsupportedBallError, frechet_mean
 from riemdp.manifolds import Grassmann, PlanarShapes, clip_norm
-from riemdp.statistics import FrechetMean, _certified_grassmann, answer
+from riemdp.statistics import FrechetMean, Prepared, _certified_grassmann, answer
 from riemdp.statistics._certified_grassmann import certificate
 from riemdp.statistics._exact_mean import shortened
 from riemdp.statistics._solver_of_space import is_solved, mean_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
 
 
+def mean_on(ball):
+    """What the Fréchet mean asks of records."""
+    return next(FrechetMean().queries(ball))
+
+
 def certified(ball, data, tol):
     """The Fréchet mean that a release is drawn about, in coordinates."""
-    return np.array(answer(FrechetMean(), ball, data, tol), dtype=float)
+    return np.array(answer(mean_on(ball), ball, data, tol), dtype=float)
 
 
 SPACES = [
@@ -71,9 +76,9 @@ def test_its_gradient_vanishes_as_the_space_measures_it(manifold, space, radius)
 def test_exact_means_are_certified_where_noise_is_added(manifold, space):
     ball = some_ball(manifold, 0.4)
     points = np.concatenate([some_points(ball, 8, 0.3), some_points(ball, 3, 0.6)])
-    statistic = FrechetMean()
-    tol = statistic.tolerance(ball, statistic.replace_one(ball, len(points), "distance"))
-    found = statistic.finish(ball, statistic.summarise(ball, points), tol)
+    query = mean_on(ball)
+    tol = query.tolerance(ball, query.replace_one(ball, len(points), "distance"))
+    found = answer(query, ball, points, tol)
     assert all(isinstance(x, Fraction) for x in found)
     point, records = np.array([float(x) for x in found]), shortened(ball, points)
     assert certificate(space, point, records, tol) <= tol
@@ -109,10 +114,11 @@ def test_data_outside_and_no_ball_are_refused():
 
 @pytest.mark.parametrize("manifold", [PlanarShapes(4), Grassmann(2, 4)], ids=str)
 def test_chunks_make_the_whole(manifold):
-    ball, statistic = some_ball(manifold, 0.5), FrechetMean()
+    ball = some_ball(manifold, 0.5)
     points = some_points(ball, 9, 0.6)
-    first, second = (statistic.summarise(ball, rows) for rows in (points[:4], points[4:]))
-    found = statistic.finish(ball, statistic.merge(first, second), 1e-9)
+    query = mean_on(ball)
+    first, second = (Prepared(ball, rows).summary(query) for rows in (points[:4], points[4:]))
+    found = query.finish(ball, query.merge(first, second), 1e-9)
     np.testing.assert_allclose(
         np.array(found, dtype=float), certified(ball, points, 1e-9), atol=1e-12
     )
@@ -121,10 +127,9 @@ def test_chunks_make_the_whole(manifold):
 
 @pytest.mark.parametrize("manifold", [PlanarShapes(4), Grassmann(2, 4)], ids=str)
 def test_the_tolerance_is_public_and_small(manifold):
-    statistic = FrechetMean()
     for radius in (1e-4, 0.4, 0.78):
         ball = Ball(manifold, manifold.origin, radius)
-        tolerance = statistic.tolerance(ball, 2.0 * radius / 100.0)
+        tolerance = mean_on(ball).tolerance(ball, 2.0 * radius / 100.0)
         assert tolerance <= max(1e-5 * radius / 50.0, 1e-13)
     assert math.isinf(
         mean_solver(manifold).exact(manifold).floor(Ball(manifold, manifold.origin, 0.8))

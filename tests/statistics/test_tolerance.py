@@ -15,9 +15,14 @@ from riemdp import (
 from riemdp.statistics import FrechetMean, _tolerance, answer
 
 
+def mean_on(ball):
+    """What the Fréchet mean asks of records."""
+    return next(FrechetMean().queries(ball))
+
+
 def certified(ball, data, tol):
     """The Fréchet mean that a release is drawn about, in coordinates."""
-    return np.array(answer(FrechetMean(), ball, data, tol), dtype=float)
+    return np.array(answer(mean_on(ball), ball, data, tol), dtype=float)
 
 
 EPS = float(np.finfo(np.float64).eps)
@@ -55,7 +60,7 @@ def boundary_points(ball, n, seed):
 @pytest.mark.parametrize("n", [1, 7, 1000])
 def test_the_solver_reaches_it_anywhere_in_the_ball(manifold, radius, n):
     ball = Ball(manifold, manifold.origin, radius)
-    tol = FrechetMean().tolerance(ball, frechet_mean_sensitivity(ball, n))
+    tol = mean_on(ball).tolerance(ball, frechet_mean_sensitivity(ball, n))
     for seed in range(3):
         mean = certified(ball, boundary_points(ball, n, seed), tol)
         assert ball.contains(ball.point(mean))
@@ -65,14 +70,14 @@ def test_the_solver_reaches_it_anywhere_in_the_ball(manifold, radius, n):
 def test_it_costs_little_noise(manifold, radius):
     ball = Ball(manifold, manifold.origin, radius)
     sensitivity = frechet_mean_sensitivity(ball, 1000)
-    assert FrechetMean().tolerance(ball, sensitivity) <= 2e-3 * sensitivity
+    assert mean_on(ball).tolerance(ball, sensitivity) <= 2e-3 * sensitivity
 
 
 def test_it_is_a_public_number():
     """Two balls of one radius share it, wherever their centres are."""
     sphere = Sphere(2)
     balls = [Ball(sphere, [0, 0, 1], 0.5), Ball(sphere, [0.6, 0, 0.8], 0.5)]
-    assert len({FrechetMean().tolerance(ball, 0.01) for ball in balls}) == 1
+    assert len({mean_on(ball).tolerance(ball, 0.01) for ball in balls}) == 1
 
 
 @pytest.mark.parametrize(("radius", "lost"), [(0.1, False), (0.3, False), (0.5, True), (0.7, True)])

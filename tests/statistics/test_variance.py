@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from fractions import Fraction
 
@@ -10,14 +11,8 @@ import pytest
 
 from riemdp import Ball, Euclidean, InvalidParameterError, SPDLogEuclidean, Sphere
 from riemdp._part_document import decode, encode
-from riemdp.statistics import DirectVariance, Variance, answer
+from riemdp.statistics import Answer, DirectVariance, Variance, answer, outline, through
 from riemdp.testing import check_part
-
-
-def numbers(*given):
-    """An answer in float64."""
-    return np.array(answer(*given), dtype=float)
-
 
 BALLS = [
     Ball(Euclidean(2), [1.0, 0.0], 2.0),
@@ -31,24 +26,14 @@ def points_of(ball, n=40):
     return ball.point(0.1 * ball.reach * (rows + 1.0))
 
 
-def released(statistic, ball, points):
-    """Value of a statistic whose answers have no noise."""
-    place = statistic.start(ball)
-    for step in range(statistic.steps):
-        coordinates = numbers(statistic.ask(ball, place, step), ball, points, 0.0)
-        noisy = statistic.answers(ball).point(coordinates)
-        place = statistic.move(ball, place, noisy, step, float)
-    return statistic.value_at(ball, place)
-
-
 @pytest.mark.parametrize(
     "statistic", [Variance("public"), Variance(alpha=30.0), DirectVariance()], ids=str
 )
 @pytest.mark.parametrize("ball", BALLS, ids=str)
-def test_values_are_variances_in_a_tangent_space(statistic, ball):
+def test_values_are_variances_in_a_tangent_space(statistic, ball, sums):
     points = points_of(ball)
     rows = ball.coordinates(points)
-    (found,) = released(statistic, ball, points)
+    (found,) = sums.walked(statistic, ball, points).raw
     wanted = np.square(rows - rows.mean(axis=0)).sum(axis=1).mean()
     curved = ball.manifold.chart is None and statistic == Variance(alpha=30.0)  # of another space
     assert found == pytest.approx(wanted, rel=5e-2 if curved else 1e-6)
@@ -57,20 +42,20 @@ def test_values_are_variances_in_a_tangent_space(statistic, ball):
 def test_values_stay_in_their_range_under_any_noise():
     for ball in BALLS:
         for statistic in (Variance("public"), Variance(), DirectVariance()):
-            range_ = statistic.range(ball)
+            range_ = outline(statistic, ball).value.ball
             assert range_.manifold.dim == 1
             assert range_.center[0] - range_.radius == 0.0
             assert range_.center[0] + range_.radius == pytest.approx(ball.reach**2)
         for statistic in (Variance("public"), Variance()):
-            answers = statistic.answers(ball)
             found = []
-            for mean in (-1e3, 0.0, 1e3):
-                for second in (-1e3, 1e3):
-                    place = statistic.start(ball)
-                    noisy = answers.point([*np.full(answers.manifold.dim - 1, mean), second])
-                    for step in range(statistic.steps):
-                        place = statistic.move(ball, place, noisy, step, lambda: 1.0)
-                    found.append(statistic.value_at(ball, place).item())
+            for mean, second in itertools.product((-1e3, 0.0, 1e3), (-1e3, 1e3)):
+
+                def answered(query, mean=mean, second=second, ball=ball):
+                    answers = query.answers(ball)
+                    noisy = [*np.full(answers.manifold.dim - 1, mean), second]
+                    return Answer(answers.point(noisy), 1.0)
+
+                found.append(through(statistic, ball, answered).raw.item())
             assert min(found) == 0.0
             assert max(found) == ball.reach**2
 
@@ -79,7 +64,7 @@ def test_the_direct_variance_of_one_record_is_zero_whatever_rounding_makes_of_it
     for ball in BALLS:
         half = Fraction(ball.reach) ** 2 / 2
         for point in points_of(ball):
-            (found,) = answer(DirectVariance(), ball, point[None], 0.0)
+            (found,) = answer(next(DirectVariance().queries(ball)), ball, point[None], 0.0)
             assert -half <= found < -half * (1 - Fraction(1, 10**9))
 
 
@@ -107,14 +92,15 @@ def test_the_checks_of_any_statistic_hold(ball):
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_the_direct_variance_moves_no_farther_than_is_said(n):
     """All records at one end of a diameter but one, which is replaced; exactly, as integers are."""
-    ball, statistic = Ball(Euclidean(3), np.zeros(3), 1.0), DirectVariance()
+    ball = Ball(Euclidean(3), np.zeros(3), 1.0)
+    query = next(DirectVariance().queries(ball))
     vectors = np.random.default_rng(7).normal(size=(40, 3))
     moves = []
     for one, other in zip(vectors, vectors[::-1], strict=True):
         rows = [np.array([one] * (n - 1) + [last]) for last in (one, -one, other, 0.0 * one)]
-        found = [answer(statistic, ball, each, 0.0)[0] for each in rows]
+        found = [answer(query, ball, each, 0.0)[0] for each in rows]
         moves += [abs(a - b) for a in found for b in found]
-    bound = Fraction(statistic.replace_one(ball, n, "distance"))
+    bound = Fraction(query.replace_one(ball, n, "distance"))
     assert bound * (1 - Fraction(1, 10**9)) < max(moves) <= bound
     exact = Fraction(4 * (n - 1), n * n)
     assert exact + Fraction(1, n << 40) <= bound or bound == 1
@@ -122,7 +108,8 @@ def test_the_direct_variance_moves_no_farther_than_is_said(n):
 
 
 def test_a_square_of_integers_is_rounded_down_by_less_than_a_step():
-    ball, statistic = Ball(Euclidean(3), np.zeros(3), 1.0), DirectVariance()
-    given = statistic.prepare(ball, np.random.default_rng(7).normal(size=(300, 3)))
-    for *vector, second in statistic.rows(ball, given).tolist():
+    ball = Ball(Euclidean(3), np.zeros(3), 1.0)
+    query = next(DirectVariance().queries(ball))
+    given = query.prepare(ball, np.random.default_rng(7).normal(size=(300, 3)))
+    for *vector, second in query.rows(ball, given).tolist():
         assert 0 <= sum(x * x for x in vector) - (second << 40) < 1 << 40

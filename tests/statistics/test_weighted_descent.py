@@ -26,13 +26,12 @@ from riemdp.statistics import (
     FrechetMean,
     Prepared,
     Streamed,
-    WeightedFrechetMean,
-    WeightedTangentMean,
+    TangentMean,
+    Weighted,
     largest_share,
 )
 from riemdp.statistics._descent import added_rows
-from riemdp.statistics._recentred import Recentred
-from riemdp.statistics._weighted_means import whole_weights
+from riemdp.statistics._records import whole_weights
 
 CAP = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.7)
 DISC = Ball(Hyperbolic(2), Hyperbolic(2).origin, 1.0)
@@ -60,9 +59,15 @@ def weights_of(kind, n=N):
     return found[kind]
 
 
-def descended(mean, ball, chunks, n, tol):
+def query_of(share, ball):
+    """The weighted Fréchet mean of that share, or of no weights."""
+    return next((Weighted(FrechetMean(), share) if share else FrechetMean()).queries(ball))
+
+
+def descended(share, ball, chunks, n, tol):
     """Return the mean of records in chunks, and the integers of the first pass."""
-    read = Streamed(ball, chunks, mean, n, keeps_places=True)
+    statistic, mean = Weighted(FrechetMean(), share), query_of(share, ball)
+    read = Streamed(ball, chunks, statistic, n, keeps_places=True)
     first = read.summary(mean.in_passes(ball, tol))
     last, partial = read.found(mean, tol)
     return last.finish(ball, partial, tol), first
@@ -77,10 +82,11 @@ def tolerance(mean, ball, n):
 def test_means_are_those_of_all_records_together(ball, kind):
     weights = weights_of(kind)
     records = Records(ball.point(rows_in(ball)), weights=weights).validated(ball.manifold)
-    mean = WeightedFrechetMean(largest_share(weights))
+    share = largest_share(weights)
+    mean = query_of(share, ball)
     tol = tolerance(mean, ball, N)
-    assert not mean.streams(ball)
-    assert mean.passes(ball, tol) == FrechetMean().passes(ball, tol)
+    assert not mean.adds(ball)
+    assert mean.in_passes(ball, tol).left == query_of(None, ball).in_passes(ball, tol).left
     whole = mean.finish(ball, Prepared(ball, records).summary(mean), tol)
     turned = np.random.default_rng(1).permutation(N)
     shuffled = Records(np.asarray(records.points)[turned], weights=weights[turned])
@@ -93,13 +99,13 @@ def test_means_are_those_of_all_records_together(ball, kind):
             Chunks([records.at(rows) for rows in cuts], sizes=[1, 3, N - 4], mapper=elsewhere),
         ]
         # each pass by itself: records that are worked on together may differ in the last bits
-        found = [descended(mean, ball, chunks, N, tol) for chunks in forms]
+        found = [descended(share, ball, chunks, N, tol) for chunks in forms]
     assert all(each == found[0] for each in found)
     far = [float(x - y) for x, y in zip(found[0][0], whole, strict=True)]
     assert np.linalg.norm(far) <= 4.0 * tol
     if kind == "mixed":  # the control: weights one place further are of other records
         other = Records(records.points, weights=np.roll(weights, 1))
-        moved, first = descended(mean, ball, Chunks([other], n=N), N, tol)
+        moved, first = descended(share, ball, Chunks([other], n=N), N, tol)
         assert first != found[0][1]
         assert np.linalg.norm([float(x - y) for x, y in zip(moved, whole, strict=True)]) > 1e3 * tol
 
@@ -112,18 +118,17 @@ def elsewhere(function, tasks):
 @pytest.mark.parametrize("ball", BALLS[:4], ids=lambda ball: type(ball.manifold).__name__)
 def test_one_record_is_its_own_mean(ball):
     row = rows_in(ball, 1)
-    mean = WeightedFrechetMean(1.0)
-    tol = tolerance(mean, ball, 1)
+    tol = tolerance(query_of(1.0, ball), ball, 1)
     given = Chunks([Records(ball.point(row), weights=[0.3])], n=1)
-    found, _ = descended(mean, ball, given, 1, tol)
+    found, _ = descended(1.0, ball, given, 1, tol)
     assert np.allclose([float(x) for x in found], row[0], rtol=0.0, atol=2.0 * tol)
 
 
 @pytest.mark.parametrize("ball", BALLS[:4], ids=lambda ball: type(ball.manifold).__name__)
 def test_a_weight_is_a_number_of_records(ball):
     """Exactly: the same rational number at every point, so that all of what follows is the same."""
-    mean = FrechetMean()
-    exact = mean._exact(ball)
+    mean = query_of(None, ball)
+    exact = mean.exact(ball)
     rows = exact.rows(ball, 0.8 * rows_in(ball, 6))
     descent = mean.in_passes(ball, 1e-8).descent
     whole = np.array([1, 3, 2, 1, 1, 5])
@@ -151,7 +156,7 @@ def parts_of(seen):
 @pytest.mark.parametrize("ball", [CAP, DISC], ids=["sphere", "hyperbolic"])
 def test_so_it_is_in_the_last_pass(ball):
     """Enclosures of the same numbers, to 2^-90 of them; of others they have nothing in common."""
-    mean = FrechetMean()
+    mean = query_of(None, ball)
     descent, rows = mean.in_passes(ball, 1e-8).descent, 0.5 * rows_in(ball, 6)
     whole, point = np.array([1, 3, 2, 1, 1, 5]), np.array([0.1, -0.05])
     one, many, other = (
@@ -174,13 +179,13 @@ def test_the_last_pass_certifies_what_weights_say(ball):
     """About the mean of all records alike it finds that this is not the weighted one."""
     weights = weights_of("mixed")
     points = ball.point(rows_in(ball))
-    alike = FrechetMean()
+    alike = query_of(None, ball)
     tol = tolerance(alike, ball, N)
     asked, seen = alike.in_passes(ball, tol), Prepared(ball, points)
     while asked.left > 1:
         asked = asked.after(ball, seen.summary(asked))
     assert asked.finish(ball, seen.summary(asked), tol)
-    mean = WeightedFrechetMean(largest_share(weights))
+    mean = query_of(largest_share(weights), ball)
     rows, whole = mean.terms(ball, mean.rows(ball, Records(points, weights=weights)))
     partial = asked.descent.seen(rows, asked.view, whole, last=True)
     assert partial.count == sum(whole_weights(weights).tolist())
@@ -217,19 +222,20 @@ def test_no_record_moves_a_streamed_mean_farther_than_its_share(ball):
         weights = rng.uniform(size=n) ** 3 if case < 4 else np.full(n, 0.4)
         weights[0] = 1.0
         rows *= ball.radius * (1.0 - 2.0**-38) / np.linalg.norm(rows, axis=1)[:, None]
-        mean = WeightedFrechetMean(largest_share(weights))
+        share = largest_share(weights)
+        mean = query_of(share, ball)
         stated = mean.replace_one(ball, n, "distance")
         tol = mean.tolerance(ball, stated)
         ends = []
         for sign in (1.0, -1.0):
             rows[0] *= sign
             given = Chunks([Records(ball.point(rows), weights=weights)], sizes=[n])
-            found, _ = descended(mean, ball, given, n, tol)
+            found, _ = descended(share, ball, given, n, tol)
             ends.append(ball.point(np.array([[float(x) for x in found]]))[0])
         far = float(ball.manifold.dist(*ends))
         assert far <= stated + 2.0 * tol + 1e-12
         worst = max(worst, far / stated)
-        even = max(even, far / FrechetMean().replace_one(ball, n, "distance"))
+        even = max(even, far / query_of(None, ball).replace_one(ball, n, "distance"))
     assert worst > 0.8
     assert even > 1.2  # the control: what one of equal weights would say
 
@@ -240,12 +246,14 @@ def test_shares_are_those_of_all_chunks_together():
         Records(CAP.point(rows_in(CAP)), weights=weights).at(slice(i, i + 4)) for i in (0, 4, 8)
     ]
     share = largest_share(weights)
-    for kind in (WeightedFrechetMean, WeightedTangentMean):
+    for mean in (FrechetMean(), TangentMean()):
 
-        def read(stated, given=parts, kind=kind, n=N):
-            mean = kind(stated)
-            Streamed(CAP, Chunks(given, n=n), mean, n, keeps_places=True).check()
-            return Streamed(CAP, Chunks(given, n=n), mean, n, keeps_places=True).found(mean, 1e-8)
+        def read(stated, given=parts, mean=mean, n=N):
+            statistic = Weighted(mean, stated)
+            query = next(statistic.queries(CAP))
+            Streamed(CAP, Chunks(given, n=n), statistic, n, keeps_places=True).check()
+            read = Streamed(CAP, Chunks(given, n=n), statistic, n, keeps_places=True)
+            return read.found(query, 1e-8)
 
         read(share)
         with pytest.raises(InvalidParameterError, match="more than the stated share"):
@@ -267,19 +275,3 @@ def test_shares_are_those_of_all_chunks_together():
         short = Records(parts[0].points, weights=np.ones(3))
         with pytest.raises(InvalidParameterError, match="one for each point"):
             read(1.0, [*parts[1:], short])
-
-
-def test_what_is_around_a_statistic_checks_what_that_checks():
-    asked = []
-
-    class Inner(WeightedTangentMean):
-        def check_chunk(self, records):
-            return len(records)
-
-        def check_chunks(self, noted):
-            asked.append(noted)
-
-    outer = object.__new__(Recentred)
-    object.__setattr__(outer, "statistic", object.__new__(Inner))
-    outer.check_chunks([outer.check_chunk(Records(np.zeros((3, 2))))])
-    assert asked == [[3]]

@@ -15,7 +15,6 @@ from riemdp import (
     InvalidParameterError,
     UnsupportedBallError,
     UnsupportedManifoldError,
-    frechet_mean_sensitivity,
 )
 from riemdp.manifolds import Ball, Euclidean, FlatManifold
 from riemdp.noise import resolve_generator
@@ -311,8 +310,9 @@ class PublishedConformalLaplace:
 
 def computed_sensitivity(ball: Ball, n: int, least: float = 0.0) -> tuple[float, float]:
     """Sensitivity of the mean as computed, and its tolerance, of which it contains the double."""
-    exact = frechet_mean_sensitivity(ball, n)
-    tol = max(FrechetMean().tolerance(ball, exact), least)
+    query = next(FrechetMean().queries(ball))
+    exact = query.replace_one(ball, n, "distance")
+    tol = max(query.tolerance(ball, exact), least)
     return math.nextafter(exact + 2.0 * tol, math.inf), tol
 
 

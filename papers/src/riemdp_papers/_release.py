@@ -129,7 +129,8 @@ def published_mean(
     least = 0.0 if tol is None else positive(tol, "tol")
     sensitivity, used = computed_sensitivity(ball, n, least)
     law = PublishedConformalLaplace(data, ball, epsilon, sensitivity)
-    footpoint = ball.point(np.array(answer(FrechetMean(), ball, data, used), dtype=float))
+    query = next(FrechetMean().queries(ball))
+    footpoint = ball.point(np.array(answer(query, ball, data, used), dtype=float))
     value = law.sample(ball.project(footpoint), generator=source)
     value.flags.writeable = False
     return PublishedMean(

@@ -50,20 +50,21 @@ def calibrate(
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     space = manifold_of(manifold, dim, size, curvature)
     related = relation_of(None, adjacency, wanted, has_users=False)
-    estimated = wanted_mean(space, kind).name
     about = "" if related.size_is_public else f", {related.title} neighbours"
     if sensitivity is not None and radius is None and n is None:
         # The scale is the same at every centre, and in a ball of any radius.
         flat = 1.0 / math.sqrt(max(1.0, abs(space.curvature_bound)))
         ball = Ball(space, space.origin, 0.1 * min(flat, space.injectivity_radius))
+        estimated = wanted_mean(ball, kind).name
         with working("Calibrating"):
             found = kind.calibrate_on(space, sensitivity, wanted, **kind.needed(ball))
     elif sensitivity is None and radius is not None and (n is None) != related.size_is_public:
         ball = Ball(space, space.origin, radius)
         with working("Calibrating"):
-            chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted, neighbours=related)
+            chosen = offer(wanted_mean(ball, kind), kind, ball, n, wanted, neighbours=related)
         found, sensitivity = chosen.mechanism, chosen.sensitivity
-        if chosen.statistic.totals:
+        estimated = chosen.statistic.name
+        if chosen.last.query.sums:
             estimated = (
                 f"sums of a {chosen.statistic.title}, over the largest norm of what a record adds"
             )

@@ -55,6 +55,13 @@ def plan(
         float | None,
         typer.Option(help="Expected distance to reach: adds the n and the budget it needs."),
     ] = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(
+            help="Public guess of the root mean square distance of a record from the mean: errors "
+            "that follow it are stated for it."
+        ),
+    ] = None,
     adapt: Annotated[
         bool, typer.Option(help="Say what to expect of a private search for a smaller ball.")
     ] = False,
@@ -81,6 +88,7 @@ def plan(
             users=users,
             people=people,
             adapt=adapt,
+            spread=spread,
         )
     columns = ["mechanism", "statistic"]
     columns += ["sensitivity", "noise scale", "expected error", "95 % quantile"]
@@ -96,6 +104,8 @@ def plan(
             say(f"{row.mechanism}: {row.problem}")
         if row.unproven:
             say(f"{row.mechanism}: unproven, no proof is known of {row.unproven}")
+        if row.caveat:
+            say(f"{row.summary}: {row.caveat}")
     for note in table.notes:
         say(note)
     if table.best is None:

@@ -180,7 +180,7 @@ class PrivateMedian(PrivateEstimator):
     steps : int, default 12
         Number of steps, public.
     warm_share : float, default 0.25
-        Share of the first round of the squared budget.
+        Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
     mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 

@@ -45,7 +45,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         follows the spread of the records. ``"public"`` releases it in one, with the ball's centre
         as its base.
     share : float, default 0.2
-        Share of the first round of the squared budget (of mu^2 for Gaussian noise).
+        Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
     alpha : float, default 2.0
         Length that the second round clips to, in units of the released spread.
     mechanism, neighbours, adjacency, accountant, allow_unproven, random_state

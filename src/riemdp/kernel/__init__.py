@@ -3,7 +3,7 @@
 Nothing here knows spaces, statistics or releases.
 """
 
-from riemdp.kernel._costs import Choice, is_sharp, noise, within_budget
+from riemdp.kernel._costs import Choice, Draw, is_sharp, noise, within_budget
 from riemdp.kernel._guard import guarded, within
 from riemdp.kernel._people import means_of_owners
 from riemdp.kernel._shapes import (
@@ -33,6 +33,7 @@ __all__ = [
     "UNIT",
     "Choice",
     "Classes",
+    "Draw",
     "Line",
     "Moment",
     "Products",

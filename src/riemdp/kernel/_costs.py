@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Ball = Any  # of python-flint
-    #: One query's noise, or a choice; and several, with how often each is drawn.
-    Draw: TypeAlias = "Gaussian | Laplace | Choice"
-    Draws: TypeAlias = Mapping[Draw, int]
+    #: Several draws, with how often each is drawn.
+    Draws: TypeAlias = Mapping["Draw", int]
 
 #: Bits of enclosures; and the most, where two numbers are still not told apart.
 _BITS, _MOST_BITS = 192, 3072
@@ -108,6 +107,10 @@ class Choice:
     def rho(self) -> Fraction:
         """Of zCDP."""
         return self.rate**2 / 8
+
+
+#: One query's noise, or a choice.
+Draw = Gaussian | Laplace | Choice
 
 
 def noise(kind: str, dim: int, move_square: Fraction, sigma: float) -> Draw:

@@ -56,7 +56,12 @@ class Shape(ABC):
     norm, move : Fraction
         Square of the largest norm of a row, and of the largest distance of two, in squares of
         ``UNIT``.
+    counts : tuple of (int, int, int), or None
+        Coordinates whose sum says how many rows there are: the first, one after the last, and what
+        a row adds to one of them.
     """
+
+    counts: tuple[int, int, int] | None = None
 
     @property
     @abstractmethod
@@ -216,6 +221,12 @@ class Classes(Shape):
     @property
     def move(self) -> Fraction:
         return _rounded(Fraction(4), _second_size(self.dim, self.second))
+
+    @property
+    def counts(self) -> tuple[int, int, int] | None:  # type: ignore[override]
+        """Sizes of classes; see :attr:`Shape.counts`."""
+        first = self.classes * self.dim
+        return (first, first + self.classes, self.share) if self.shares else None
 
     @property
     def share(self) -> int:

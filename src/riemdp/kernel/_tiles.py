@@ -246,7 +246,7 @@ def _rows_are_alike(found: Any) -> bool:
     return rows.tobytes() == np.repeat(rows[:1], len(rows), axis=0).tobytes()
 
 
-def taken(found: Any, rows: slice) -> Any:
+def taken(found: Any, rows: slice | NDArray[np.bool_]) -> Any:
     """Return a copy of some rows of arrays, alone or in nested tuples.
 
     What made them may write what comes next to the same memory.

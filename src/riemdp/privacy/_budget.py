@@ -12,6 +12,7 @@ import functools
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -30,7 +31,6 @@ from riemdp.privacy._rounding import share_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from fractions import Fraction
     from typing import Self, TypeAlias
 
     from numpy.typing import ArrayLike, NDArray
@@ -193,16 +193,16 @@ class Budget(AboutNeighbours, Part, sort="definition"):
             "about curves (Budget.allows); use PureDP, ApproxDP or GDP"
         )
 
-    def split(self, releases: int) -> Budget:
-        """Share of each of so many releases, rounded down.
+    def part(self, share: Fraction) -> Budget:  # noqa: ARG002
+        """Return a share of it, rounded down.
 
-        So many releases with the share, each chosen after the results of the earlier ones, are
+        Releases whose shares add up to 1, each chosen after the results of the earlier ones, are
         together within the definition.
 
         Parameters
         ----------
-        releases : int
-            At least 1.
+        share : Fraction
+            Over 0, at most 1.
 
         Returns
         -------
@@ -214,12 +214,31 @@ class Budget(AboutNeighbours, Part, sort="definition"):
         UnsupportedBudgetError
             If no such share is known.
         InvalidParameterError
-            If ``releases`` is not a positive integer, or the share too small for float64.
+            If the share is outside its domain, or what it leaves too small for float64.
         """
         raise UnsupportedBudgetError(
-            f"no rule is known to split {shown(self)} among {shown(releases)} releases; use "
-            "PureDP, ApproxDP, GDP or ZCDP"
+            f"no rule is known to share {shown(self)} among several releases; use PureDP, "
+            "ApproxDP, GDP or ZCDP"
         )
+
+    def split(self, releases: int) -> Budget:
+        """Return the :meth:`part` of each of so many releases.
+
+        Parameters
+        ----------
+        releases : int
+            At least 1.
+
+        Returns
+        -------
+        Budget
+
+        Raises
+        ------
+        UnsupportedBudgetError, InvalidParameterError
+            See :meth:`part`.
+        """
+        return self.part(Fraction(1, count(releases, "releases")))
 
     def __truediv__(self, releases: int) -> Budget:
         """``budget / k`` is ``budget.split(k)``: the share of each of k releases."""
@@ -412,11 +431,11 @@ class Additive(Budget):
     :class:`Accountant`.
     """
 
-    def split(self, releases: int) -> Self:
-        """Every size over the number of releases; see :meth:`Budget.split`."""
-        n = count(releases, "releases")
-        share: Self = _sized(self, [share_down(size, n) for size in _sizes(self)])
-        return share
+    def part(self, share: Fraction) -> Self:
+        """Return the share of every size; see :meth:`Budget.part`."""
+        part = check_share(share)
+        found: Self = _sized(self, [share_down(size, part) for size in _sizes(self)])
+        return found
 
     def price(self) -> tuple[Amount, ...]:
         """Return the sizes."""
@@ -468,6 +487,27 @@ def check_budget(budget: object, name: str = "budget") -> None:
         raise InvalidParameterError(
             f"{name} must be a privacy definition such as GDP(0.5), got {kind_of(budget)}"
         )
+
+
+def check_share(share: object) -> Fraction:
+    """Check a share of a budget, of which no more than all can be given.
+
+    Parameters
+    ----------
+    share : Fraction, int or float
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is not over 0 and at most 1.
+    """
+    if isinstance(share, (Fraction, int, float)) and 0 < share <= 1:
+        return Fraction(share)
+    raise InvalidParameterError(f"share must be over 0 and at most 1, got {shown(share)}")
 
 
 def check_epsilon(epsilon: ArrayLike) -> FloatArray:

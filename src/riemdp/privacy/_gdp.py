@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
-from riemdp._checks import count
 from riemdp._part import register
-from riemdp.privacy._budget import Budget, check_delta, check_parameter
+from riemdp.privacy._budget import Budget, check_delta, check_parameter, check_share
 from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
@@ -76,9 +75,9 @@ class GDP(Budget):
         """Whether the curve's ``mu`` is small enough."""
         return curve.mu() <= self.mu
 
-    def split(self, releases: int) -> GDP:
-        """``mu / sqrt(releases)``."""
-        return GDP(root_share_down(self.mu, count(releases, "releases")))
+    def part(self, share: Fraction) -> GDP:
+        """``mu`` times the root of the share."""
+        return GDP(root_share_down(self.mu, check_share(share)))
 
     def price(self) -> tuple[Fraction]:
         """``mu^2`` (Smith, Thakurta, 2022), exactly."""

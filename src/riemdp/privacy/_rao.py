@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
-from riemdp._checks import count, is_one_of, shown
+from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidBudgetError, NoConversionError, UnsupportedBudgetError
 from riemdp._part import register
 from riemdp.privacy._approx import ApproxDP
-from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter
+from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter, check_share
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._rounding import (
@@ -147,15 +147,15 @@ class RaoDP(Budget):
         """
         return curve.rao(self.distance).theta <= self.theta
 
-    def split(self, releases: int) -> RaoDP:
-        """``theta / sqrt(releases)``; of an angle where ``releases`` times ``-log cos`` fits.
+    def part(self, share: Fraction) -> RaoDP:
+        """``theta`` times the root of the share; of an angle that share of ``-log cos``.
 
         Raises ``UnsupportedBudgetError`` for an angle of pi, which limits nothing.
         """
-        n = count(releases, "releases")
-        if n == 1:
+        share = check_share(share)
+        if share == 1:
             return self
-        euclidean = root_share_down(self.theta, n)
+        euclidean, n = root_share_down(self.theta, share), 1.0 / float(share)
         if self.distance == "parametric" or self.theta < _TINY:
             return RaoDP(euclidean, distance=self.distance)
         if self.theta == math.pi:

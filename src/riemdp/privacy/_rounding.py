@@ -156,17 +156,16 @@ def repeated_up(value: float, n: int) -> float:
     return value if n == 1 else up(math.sqrt(n) * value, 1e-15)
 
 
-def share_down(value: float, n: int) -> float:
-    """Largest float of which ``n`` times itself is at most ``value`` (not negative)."""
-    share = value / n
-    while n * Fraction(share) > Fraction(value):
-        share = math.nextafter(share, 0.0)
-    return share
+def share_down(value: float, share: Fraction) -> float:
+    """Largest float of at most this share of a value that is not negative."""
+    exact = Fraction(value) * share
+    found = float(exact)
+    return found if Fraction(found) <= exact else math.nextafter(found, 0.0)
 
 
-def root_share_down(value: float, n: int) -> float:
-    """Largest float, or its predecessor, with a square of at most ``value**2 / n``."""
-    share = math.nextafter(value / math.sqrt(n), math.inf)
-    while n * Fraction(share) ** 2 > Fraction(value) ** 2:
-        share = math.nextafter(share, 0.0)
-    return share
+def root_share_down(value: float, share: Fraction) -> float:
+    """Largest float, or its predecessor, with a square of at most ``value**2 * share``."""
+    found = math.nextafter(value * math.sqrt(share), math.inf)
+    while Fraction(found) ** 2 > Fraction(value) ** 2 * share:
+        found = math.nextafter(found, 0.0)
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from riemdp._errors import NotOnManifoldError, UnsupportedBallError, UnsupportedError
 from riemdp.manifolds import Ball
-from riemdp.release._offer import noise_factor, noise_length
-from riemdp.statistics import frechet_mean
+from riemdp.release._offer import deviation_of
+from riemdp.statistics import Answer, Value, frechet_mean, through
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +36,7 @@ def noise_deviations(releases: list[Release]) -> list[float]:
     return [_deviation(place, each, squares) for place, each in enumerate(releases)]
 
 
-def averaged(releases: list[Release], weights: list[float]) -> tuple[FloatArray, list[str]]:
+def averaged(releases: list[Release], weights: list[float]) -> tuple[Value, list[str]]:
     """Return the value at the average of the noisy answers, or of the released points, with notes.
 
     Of releases of one statistic on one ball, with weights of sum 1. The value is a point of the
@@ -46,8 +45,8 @@ def averaged(releases: list[Release], weights: list[float]) -> tuple[FloatArray,
     answers = releases[0]._answers
     if all(each.mechanism.added_noise(answers) is not None for each in releases):
         return _average(releases, weights), []
-    notes: list[str] = []
-    return _mean_of_points(releases, weights, notes), notes
+    found, notes = _mean_of_points(releases, weights)
+    return Value(found, releases[0].ball), notes
 
 
 def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
@@ -70,10 +69,11 @@ def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
 def _deviation(place: int, release: Release, mean_square: Callable[[Release], float]) -> float:
     """Return the standard deviation of the noise in a coordinate of the value."""
     try:
-        if release.statistic.totals and (release._divided_by or 0.0) < 1.0:
+        if release.offer.last.query.sums and (release._divided_by or 0.0) < 1.0:
             raise UnsupportedError("its number of records is not known, or was released under one")
-        factor = noise_factor(release.statistic, release.ball, release._divided_by)
-        found = factor * math.sqrt(mean_square(release) / release._answers.manifold.dim)
+        found = release._longer(1.0) * math.sqrt(
+            mean_square(release) / release._answers.manifold.dim
+        )
     except (UnsupportedError, ArithmeticError) as error:
         raise UnsupportedError(
             f"release {place}: how much noise there is in the value is not known ({error}), so "
@@ -109,47 +109,46 @@ def shares(releases: list[Release], deviations: list[float], weights: str) -> li
     return [weight / total for weight in raw]
 
 
-def _average(releases: list[Release], weights: list[float]) -> FloatArray:
+def _average(releases: list[Release], weights: list[float]) -> Value:
     """Return the value at the average of the noisy answers."""
     first = releases[0]
-    statistic, ball, answers = first.statistic, first.ball, first._answers
+    offer, answers = first.offer, first._answers
     seen = [each._on_grid.values() for each in releases]
     factors = list(weights)
-    if statistic.totals:  # answers are sums: of as many records as all sites have
+    if offer.last.query.sums:  # answers are sums: of as many records as all sites have
         counts = [each._divided_by or 1.0 for each in releases]
         factors = [w * math.fsum(counts) / n for w, n in zip(weights, counts, strict=True)]
     noisy = np.array([math.fsum(c * y for c, y in zip(factors, column, strict=True))
                       for column in zip(*seen, strict=True)])  # fmt: skip
-    noise = functools.partial(noise_length, first.mechanism)
-    moved = statistic.move(ball, statistic.start(ball), answers.point(noisy), 0, noise)
-    return statistic.value_at(ball, moved)
+    squares = (
+        (c * deviation_of(each.mechanism, answers)) ** 2
+        for c, each in zip(factors, releases, strict=True)
+    )
+    seen_as = Answer(answers.point(noisy), math.sqrt(math.fsum(squares)))
+    return through(offer.statistic, offer.ball, lambda _: seen_as)
 
 
-def _note_projection(place: int, release: Release, notes: list[str]) -> None:
-    if release.projected:
-        notes.append(
-            f"release {place}: the value was projected onto the ball, and the draw before is not "
-            "known: near the boundary the combination is biased inwards"
-        )
-
-
-def _mean_of_points(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
+def _mean_of_points(releases: list[Release], weights: list[float]) -> tuple[FloatArray, list[str]]:
     """Return the Fréchet mean of the released points, of the draws before projection if it can."""
     first = releases[0]
     answers = first._answers
-    if answers != first.statistic.range(first.ball) or answers != first.ball:
+    if answers != first.ball:
         raise UnsupportedError(
             f"the {first.statistic.name} is no point of the space of the records, and its noise "
             "was not added to coordinates; use a tangent mechanism"
         )
     free = [answers.point(each._on_grid.values()) for each in releases]
     try:
-        return _frechet(answers, np.stack(free), weights)
+        return _frechet(answers, np.stack(free), weights), []
     except (UnsupportedBallError, NotOnManifoldError):
         pass  # too far apart for a unique mean; the values, which were projected, may not be
-    for place, each in enumerate(releases):
-        _note_projection(place, each, notes)
-    return _frechet(answers, np.stack([each.raw for each in releases]), weights)
+    notes = [
+        f"release {place}: the value was projected onto the ball, and the draw before is not "
+        "known: near the boundary the combination is biased inwards"
+        for place, each in enumerate(releases)
+        if each.projected
+    ]
+    return _frechet(answers, np.stack([each.raw for each in releases]), weights), notes
 
 
 def _frechet(ball: Ball, points: FloatArray, weights: list[float]) -> FloatArray:

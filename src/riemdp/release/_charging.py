@@ -73,27 +73,22 @@ def check_anchor(anchor: object) -> None:
     Anchor.from_document(anchor.document())
 
 
-def check_unit(accountant: object, neighbours: Neighbours) -> None:
-    """Refuse a release about people from an account of a data set whose unit is a record."""
+def check_relation(accountant: object, neighbours: Neighbours) -> None:
+    """Refuse an account that adds up guarantees about other data sets, or about other units."""
+    said = getattr(accountant, "adjacency", None)
+    unsaid = said is None and neighbours.implies_replace_one and not is_durable(accountant)
+    dry = accountant is None or isinstance(accountant, DryRun)
+    if not (dry or unsaid or said == neighbours.adjacency):
+        raise UnsupportedNeighboursError(
+            f"{neighbours.name} does not promise a guarantee about {said or 'replace-one'} data "
+            "sets, which this account adds up; release without one, or with one of that "
+            f'adjacency: Accountant(total, adjacency="{neighbours.adjacency}")'
+        )
     if "users" in neighbours.takes and getattr(accountant, "unit", None) == _RECORD:
         raise DatasetMismatchError(
             f"the account is of a data set whose unit is {_RECORD!r}, and {neighbours.title} is "
             "about people with all their records; register the data set with that unit"
         )
-
-
-def check_relation(accountant: object, neighbours: Neighbours) -> None:
-    """Refuse an account that adds up guarantees about other data sets."""
-    said = getattr(accountant, "adjacency", None)
-    unsaid = said is None and neighbours.implies_replace_one and not is_durable(accountant)
-    dry = accountant is None or isinstance(accountant, DryRun)
-    if dry or unsaid or said == neighbours.adjacency:
-        return
-    raise UnsupportedNeighboursError(
-        f"{neighbours.name} does not promise a guarantee about {said or 'replace-one'} data sets, "
-        "which this account adds up; release without one, or with one of that adjacency: "
-        f'Accountant(total, adjacency="{neighbours.adjacency}")'
-    )
 
 
 class DryRun:

@@ -8,10 +8,10 @@ with what made the release: not with statistics, mechanisms, samplers or release
 in docs/proofs, under the page that ``_PROOFS`` names for each part.
 
 A statistic is a generator of queries (:class:`Query`): each says how many coordinates are asked
-for, and how long a record's row is and can move. It is sent the noisy coordinates, and returns the
-value. The sensitivity follows from the queries and the adjacency, see :func:`_sensitivity`; the
-guarantee from sensitivity and noise, see :func:`_is_within`; the value is what the generator
-returns.
+for, which share of the budget it gets, and how long a record's row is and can move. It is sent the
+noisy coordinates, and returns the value. How far an answer moves follows from its query and the
+adjacency, see :func:`_sensitivity`; the guarantee from that and the scale of each answer's noise,
+see :func:`_claim`; the value is what the generator returns.
 
 Keys of a document that no number here depends on are in :data:`STATED`. Unknown keys fail.
 """
@@ -24,7 +24,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -52,19 +52,19 @@ STATED = {
 }
 #: Keys that are checked by what follows from them. An edit passes where nothing does.
 FOLLOWED = {
-    "projected": "where the draw lies in the ball",
+    "projected": "where one answer was drawn, and lies in the ball",
     "rounded": "where the value does not follow an integer: of a spread that was clipped, of a "
     "draw out of the ball in one dimension, or of the number that such a draw is divided by; and "
     "within rounding of the value",
     "n": "where answers are sums, or public weights stand for it",
     "ball.center": "where the value is coordinates about it, or records are directions",
     "ball.radius, ball.radii": "of a product, where the other one is less; and of directions",
-    "alpha, threshold, clip, eta, last, warm_share, weight": "where another length was less",
+    "alpha, threshold, clip, eta, last, weight": "where another length was less",
     "contribution": "where it is more than one: how many records a person counts for",
     "guarantee": "of two numbers the one that binds less: mu of MeanCDP, xi of ZCDP",
     "weighs": "where a row moves as far as it is long, and the number is one or more",
     "tol": "from 1e-9 of the sensitivity on: that the mean was certified to it is not checked",
-    "share": "of a variance about a public centre, which has no first round",
+    "share, alpha": "of a variance about a public centre, which has no first round",
     "search.axis": "where the search ends before it looks along an axis",
     "search.steps.place, search.steps.rounded": "answers of a search, where others lead to the "
     "same queries and the same ball",
@@ -84,6 +84,8 @@ _ONE_ANSWER, _SEVERAL = 1e-12, 1e-7
 _ROUNDING = 16.0 * sys.float_info.epsilon
 #: Records that a sum is at most of, and answers of one release.
 _MOST_RECORDS, _MOST_STEPS = 2.0**63, 100_000
+#: What a number that has to be finite is at most.
+_FINITE = sys.float_info.max
 #: Weight of a second moment that leaves the move of a vector of norm 1 at 2: under the root of
 #: phi^5 / 4, see docs/proofs/noisy-steps.md.
 _FREE = 1705 / 1024
@@ -170,7 +172,7 @@ def _budget(document: Any) -> Budget:
 def _ball(space: Manifold, document: Any) -> Ball:
     given = _document.fields(document, {"center", "radius"}, {"radii"})
     center = np.asarray(_document.numbers(given["center"], "center"))
-    radius = float(_entry("radius", given["radius"]))
+    radius = _real(given["radius"], "radius")
     if "radii" not in given:
         return Ball(space, center, radius)
     radii = np.ravel(_document.numbers(given["radii"], "radii")).tolist()
@@ -184,10 +186,20 @@ def _integer(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def _real(value: Any, name: str) -> float:
+    found = _entry(name, value)
+    _require(isinstance(found, (int, float)), f"{name} must be a number")
+    return float(found)
+
+
 def _positive(value: Any, name: str, most: float = math.inf) -> float:
-    found = float(_entry(name, value))
+    found = _real(value, name)
     _require(0.0 < found <= most, f"{name} must be positive, at most {most:g}, got {found}")
     return found
+
+
+def _scale(value: Any) -> float:
+    return _positive(value, "sigma", _FINITE)
 
 
 # --- Queries --------------------------------------------------------------------------------------
@@ -197,24 +209,21 @@ class Query(NamedTuple):
     """What is asked of the records: a mean, or a sum, of one row of each, with noise.
 
     A row has norm at most ``norm``, and moves by at most ``move`` if its record is replaced, both
-    in units of ``unit``; it is multiplied by the public ``factor``. ``counted`` is what every
-    record adds to one more coordinate of a sum; with ``weighs`` that and the row are multiplied by
-    a private weight in [0, 1], which may be replaced too. ``weight`` is the root of the answer's
-    share.
+    in units of ``unit``. ``share`` is that of the budget.
     """
 
     dim: int
     unit: float = 1.0
     move: float = 2.0
     norm: float = 1.0
-    factor: float = 1.0
-    weight: float = 1.0
-    counted: float = 0.0
+    share: float = 1.0
+    #: Part of a mean that one record is at most; 1/n if that is 0.
+    each: float = 0.0
     total: bool = False
+    #: Whether rows are multiplied by a private weight in [0, 1], which may be replaced too.
     weighs: bool = False
-    #: Largest norm of an answer, which draws may be projected to.
+    #: Largest norm of an answer, which one draw may be projected to.
     reach: float = math.inf
-    projects: bool = False
     #: Whether answers are points of the ball, and not vectors.
     points: bool = False
     #: Of an intrinsic mean: how far it moves, and how much farther coordinates do than distances.
@@ -222,6 +231,8 @@ class Query(NamedTuple):
     stretch: float = 1.0
     #: Whether the mean is computed to a tolerance, and not a sum of integers.
     solved: bool = False
+    #: Whether a person's rows are averaged, and not points.
+    of_rows: bool = False
     #: Coordinates whose sum is the number of records, and what a record adds to it; or None.
     counts: tuple[int, int, float] | None = None
     #: Adjacencies that public weights, labels or covariates need; any if there are none.
@@ -235,6 +246,7 @@ class _At:
     ball: Ball
     n: int | None
     coordinates: bool  # whether sensitivities are norms of coordinates
+    each: float = 0.0  # see Query
 
     @property
     def dim(self) -> int:
@@ -255,7 +267,7 @@ class _At:
 
 #: Space, centre and value.
 _Value = tuple[Manifold, Any, Any]
-#: Is sent noisy coordinates, and the mean length of the noise in them.
+#: Is sent noisy coordinates, and the standard deviation of the noise in each.
 _Queries = Generator[Query, tuple[Any, float], _Value]
 
 
@@ -284,17 +296,17 @@ def _is_sum(space: Any) -> bool:
     return above.chart is not None or above.dim == 1
 
 
-def _frechet_move(ball: Ball, n: float) -> float:
-    """``2r/n``, and ``min(2r, 2 tan(kr) / (kn))`` under curvature ``k^2``."""
+def _frechet_move(ball: Ball, each: float) -> float:
+    """``2rw``, and ``min(2r, 2 tan(kr) w / k)`` under curvature ``k^2``, for a part ``w``."""
 
     def of(one: Ball) -> float:
         space, r = one.manifold, one.radius
         _require(r < space.convexity_radius, "the ball is too large for one Fréchet mean")
         if space.curvature_bound <= 0.0:
-            return 2.0 * r / n
+            return 2.0 * r * each
         _require(r <= 0.998 * space.convexity_radius, "the ball nearly fills a hemisphere")
         k = math.sqrt(space.curvature_bound)
-        return min(2.0 * r, 2.0 * math.tan(k * r * (1.0 + _ROUNDING)) / (k * n))
+        return min(2.0 * r, 2.0 * math.tan(k * r * (1.0 + _ROUNDING)) / k * each)
 
     if ball.parts[0] is ball:
         return of(ball)
@@ -311,16 +323,17 @@ def _log_stretch(ball: Ball) -> float:
     return angle / math.sin(angle) if angle and ball.manifold.dim > 1 else 1.0
 
 
-def _mean(at: _At, n: float, *, intrinsic: bool, only: tuple[str, ...] = ()) -> _Queries:
-    asked = Query(at.dim, at.reach, reach=at.reach, projects=True, points=True, only=only)
+def _mean(at: _At, *, intrinsic: bool) -> _Queries:
+    asked = Query(at.dim, at.reach, reach=at.reach, points=True)
     if intrinsic:
         stretch = _log_stretch(at.ball) if at.coordinates else 1.0
-        moves, solved = _frechet_move(at.ball, n), not _is_sum(at.ball.manifold)
+        moves = _frechet_move(at.ball, at.each or 1.0 / _size(at))
+        solved = not _is_sum(at.ball.manifold)
+        asked = asked._replace(moves=moves, stretch=stretch, solved=solved)
     else:
-        flat = _above(at.ball.manifold).chart is not None
+        flat = _above(at.ball.manifold).chart is not None or at.dim == 1
         _require(at.coordinates or flat, "a tangent mean needs noise in the tangent space")
-        stretch, moves, solved = 1.0, 2.0 * at.reach / n, False
-    answer, _ = yield asked._replace(moves=moves, stretch=stretch, solved=solved)
+    answer, _ = yield asked
     return _on_ball(at, at.ball.point(answer))
 
 
@@ -330,26 +343,11 @@ def _size(at: _At) -> int:
 
 
 def _frechet_mean(at: _At) -> _Queries:
-    return _mean(at, _size(at), intrinsic=True)
+    return _mean(at, intrinsic=True)
 
 
 def _tangent_mean(at: _At) -> _Queries:
-    return _mean(at, _size(at), intrinsic=False)
-
-
-def _records_alike(at: _At, share: Any) -> float:
-    """``1 / share``: public weights act like so many records of one weight."""
-    found = _positive(share, "share", 1.0)
-    _require(_size(at) * Fraction(found) >= 1, "share is under 1 / n")
-    return 1.0 / found
-
-
-def _weighted_frechet_mean(at: _At, *, share: Any) -> _Queries:
-    return _mean(at, _records_alike(at, share), intrinsic=True, only=_PLACES)
-
-
-def _weighted_tangent_mean(at: _At, *, share: Any) -> _Queries:
-    return _mean(at, _records_alike(at, share), intrinsic=False, only=_PLACES)
+    return _mean(at, intrinsic=False)
 
 
 def _rounded(move: float, coordinates: int) -> float:
@@ -385,6 +383,16 @@ class _Rows(NamedTuple):
     counts: tuple[int, int, float] | None = None  # where class sizes are; see Query
     only: tuple[str, ...] = ()
     recentres: bool = True
+    of_rows: bool = False
+    share: float = 1.0
+
+    @property
+    def query(self) -> Query:
+        """Of the features, which are sent in turn."""
+        return Query(
+            self.size, self.unit, self.move, self.norm, self.share, reach=self.norm * self.unit,
+            counts=self.counts, only=self.only, of_rows=self.of_rows,
+        )  # fmt: skip
 
 
 def _moments(at: _At, *, second: Any) -> _Rows:
@@ -415,21 +423,21 @@ def _class_moments(at: _At, *, classes: Any, second: Any, sizes: Any) -> _Rows:
     size = number * d + (0 if sizes else number) + moments
     only, move = _PUBLIC if sizes else (), _rounded(2.0, moments)
     counts = None if sizes else (number * d, number * (d + 1), _on_grid(math.sqrt(share)))
-    return _Rows(d, size, move, norm, at.reach, counts=counts, only=only)
+    return _Rows(d, size, move, norm, at.reach, counts=counts, only=only, of_rows=True)
 
 
 def _tangent_regression(at: _At, *, low: Any, high: Any, design: Any) -> _Rows:
     """``(v, s v, s, sqrt(2) s^2)`` of the covariate s, or public rows of norm 1 times v."""
-    low, high = float(_entry("low", low)), float(_entry("high", high))
+    low, high = _real(low, "low"), _real(high, "high")
     _require(-math.inf < low < high < math.inf, "low must be less than high")
     design = np.asarray(_document.numbers(design, "design"), dtype=np.float64)
     _require(design.ndim == 1, "design must be a list of numbers")
     if not len(design):
         move = _rounded(math.sqrt(8.0), at.dim + 1)
-        return _Rows(at.dim, 2 * at.dim + 2, move, math.sqrt(5.0), at.reach)
+        return _Rows(at.dim, 2 * at.dim + 2, move, math.sqrt(5.0), at.reach, of_rows=True)
     _require(len(design) == at.n, "the design has not n covariates")
     _require(low <= design.min() and design.max() <= high, "the design is not from low to high")
-    return _Rows(at.dim, 2 * at.dim, 2.0, 1.0, at.reach, only=_PUBLIC)
+    return _Rows(at.dim, 2 * at.dim, 2.0, 1.0, at.reach, only=_PUBLIC, of_rows=True)
 
 
 def _unit_vectors(at: _At) -> int:
@@ -477,30 +485,31 @@ _FEATURES: dict[str, Callable[..., _Rows]] = {
 
 
 def _of_features(rows: _Rows) -> _Queries:
-    reach = rows.norm * rows.unit
-    answer, _ = yield Query(
-        rows.size, rows.unit, rows.move, rows.norm, reach=reach, counts=rows.counts, only=rows.only
-    )
+    answer, _ = yield rows.query
     return _raw(answer)
 
 
-def _variances(at: _At, value: float) -> _Value:
-    """Return a variance, from 0 to the squared radius, as a number about the middle of these."""
-    return Euclidean(1), np.array([0.5 * at.reach**2]), np.array([min(value, at.reach**2)])
-
-
-def _variance_of(features: Any, deviation: float, dim: int, unit: float) -> float:
+def _variance(at: _At, *, base: Any, share: Any, alpha: Any) -> _Queries:
     """Second moment less the squared mean, which is larger by the mean square of its noise."""
-    vector, second = features[:dim], float(features[dim]) / _FREE
-    found = second - float(vector @ vector) + dim * deviation**2
-    return min(max(found, 0.0), 1.0) * unit**2
+    _require(base in ("recentred", "public"), "base must be recentred or public")
+    rows, unit = _moments(at, second="scalar"), at.reach
+    if base == "public":
+        answer, deviation = yield rows.query
+    else:
+        place, answer, deviation = yield from _two_rounds(at, rows, share, alpha)
+        unit = place.unit
+    features, noise = answer / at.reach, deviation / at.reach
+    vector, second = features[:-1], float(features[-1]) / _FREE
+    found = second - float(vector @ vector) + at.dim * noise * noise
+    square = at.reach**2
+    variance = min(min(max(found, 0.0), 1.0) * unit**2, square)
+    return Euclidean(1), np.array([0.5 * square]), np.array([variance])
 
 
 def _direct_variance(at: _At) -> _Queries:
-    n, square = _size(at), at.reach**2
-    moves = square * min(1.0, 4.0 * max(n - 1, 1) / n**2 + 2.0**-40 / n)
-    half = 0.5 * square
-    answer, _ = yield Query(1, at.reach, moves=moves, reach=half, projects=True)
+    n, half = _size(at), 0.5 * at.reach**2
+    moves = 2.0 * half * min(1.0, 4.0 * max(n - 1, 1) / n**2 + 2.0**-40 / n)
+    answer, _ = yield Query(1, at.reach, moves=moves, reach=half)
     return Euclidean(1), np.array([half]), half + answer
 
 
@@ -508,102 +517,89 @@ def _direct_variance(at: _At) -> _Queries:
 
 
 class _Place(NamedTuple):
-    """Where steps have come to."""
+    """Where records are seen from."""
 
     point: Any  # in the ball of steps
     unit: float  # length that the radius of the next answer stands for
-    trail: tuple[Any, ...] = ()
 
 
-#: Place, mean vector in units of ``place.unit``, spread, step; returns the next place.
-_Moved = Callable[[_Place, Any, float, int], _Place]
+def _asked(at: _At, share: float, *, moment: bool) -> Query:
+    """Ask for the mean of what is seen, with the moment that costs nothing or without."""
+    norm = math.hypot(1.0, _FREE) if moment else 1.0
+    return Query(at.dim + moment, at.reach, norm=norm, share=share, reach=norm * at.reach)
 
 
-def _estimated(at: _At, answer: Any, noise: float, weight: float) -> tuple[Any, float]:
-    """Return a noisy mean, and the spread about it, in units of what the radius stands for.
+def _stepped(at: _At, point: Any, answer: Any, length: float) -> Any:
+    """Go along a noisy mean, of which the radius stands for a length."""
+    vector = clip_norm(answer[: at.dim] / at.reach, 1.0)
+    return at.stepped(point, vector * length)
 
-    The squared spread is ``moment - |mean|^2`` plus twice the mean square of the noise of the mean;
-    of noise in so many coordinates that is its squared mean length, but for 1/2.
+
+def _spread(at: _At, answer: Any, deviation: float) -> float:
+    """Return the spread about a noisy mean, over what the radius stands for.
+
+    Its square is ``moment - |mean|^2`` plus twice the mean square of the noise of the mean.
     """
-    vector, moment = answer[:-1] / weight, answer[-1] / weight / _FREE
-    vector, moment = clip_norm(vector, at.reach) / at.reach, moment / at.reach
-    length, dim = noise / weight / at.reach, len(vector)
-    square = length * length * dim / (dim + 0.5)
-    return vector, math.sqrt(max(moment - float(vector @ vector) + square, 0.0) + square)
+    vector, noise = clip_norm(answer[:-1] / at.reach, 1.0), deviation / at.reach
+    square = at.dim * noise * noise
+    variance = float(answer[-1]) / at.reach / _FREE - float(vector @ vector) + square
+    return math.sqrt(max(variance, 0.0) + square)
 
 
-def _steps(
-    at: _At, shares: tuple[float, ...], moved: _Moved, has_moment: Callable[[int], bool]
-) -> _Queries:
-    place = _Place(at.steps.center, at.reach)
-    for step, share in enumerate(shares):
-        weight = math.sqrt(share)
-        norm = math.hypot(1.0, _FREE) if has_moment(step) else 1.0
-        answer, noise = yield Query(
-            at.dim + 1, at.reach, norm=norm, factor=weight, weight=weight,
-            reach=2.0 * at.reach, projects=True,
-        )  # fmt: skip
-        vector, spread = _estimated(at, answer, noise, weight)
-        place = moved(place, vector, spread * place.unit, step)
-    value = place.point
-    if place.trail:  # the average, seen from where it ends
-        with np.errstate(all="ignore"):
-            seen = np.asarray(at.steps.manifold.coordinates(value, np.array(place.trail)))
-        seen = np.where(np.isfinite(seen).all(axis=-1, keepdims=True), seen, 0.0)
-        value = at.stepped(value, seen.mean(axis=0))
-    return _on_ball(at, value if at.steps is at.ball else at.ball.point(value))
-
-
-def _to_means(at: _At, alpha: float) -> _Moved:
+def _at_mean(at: _At, place: _Place, answer: Any, deviation: float, alpha: float) -> _Place:
     """Go to the noisy mean, and clip to ``alpha`` times the spread about it."""
+    spread = _spread(at, answer, deviation) * place.unit
+    length = max(alpha * spread, 0.125 * place.unit, 2.0**-40 * at.reach)
+    point = _stepped(at, place.point, answer, place.unit)
+    return _Place(point, min(at.reach, length))
 
-    def moved(place: _Place, vector: Any, spread: float, step: int) -> _Place:
-        del step
-        length = max(alpha * spread, 0.125 * place.unit, 2.0**-40 * at.reach)
-        point = at.stepped(place.point, vector * place.unit)
-        return place._replace(point=point, unit=min(at.reach, length))
 
-    return moved
+def _ended(at: _At, point: Any) -> _Value:
+    return _on_ball(at, point if at.steps is at.ball else at.ball.point(point))
 
 
 def _refined_mean(at: _At, *, rounds: Any, shares: Any, alpha: Any) -> _Queries:
-    rounds, alpha = _integer(rounds, "rounds"), _positive(alpha, "alpha")
+    rounds, alpha = _integer(rounds, "rounds"), _positive(alpha, "alpha", _FINITE)
     _require(isinstance(shares, list) and len(shares) == rounds, "one share a round is needed")
-    parts = tuple(_positive(share, "a share", 1.0) for share in shares)
+    parts = [_positive(share, "a share", 1.0) for share in shares]
     _require(math.isclose(math.fsum(parts), 1.0, rel_tol=_ELSEWHERE), "shares must sum to 1")
-    if rounds == 1:  # a mean
-        return _mean(at, _size(at), intrinsic=at.ball.manifold.chart is not None)
-    return _steps(at, parts, _to_means(at, alpha), lambda step: step < rounds - 1)
+    if rounds == 1:
+        return (yield from _mean(at, intrinsic=False))
+    place = _Place(at.steps.center, at.reach)
+    for share in parts[:-1]:
+        answer, deviation = yield _asked(at, share, moment=True)
+        place = _at_mean(at, place, answer, deviation, alpha)
+    answer, _ = yield _asked(at, parts[-1], moment=False)
+    return _ended(at, _stepped(at, place.point, answer, place.unit))
 
 
 def _warm_steps(
     at: _At, rounds: Any, share: Any, unit: Callable[[float], float], lengths: tuple[float, float]
 ) -> _Queries:
-    """Return a first round, and steps of equal weight whose last half is averaged.
+    """Return a first round, and steps of equal shares whose last half is averaged.
 
     ``unit`` is what is clipped to, or how long steps are, for records of a spread; ``lengths`` are
     those of the first step in that unit, and of the last one over the first one's.
     """
-    eta, last = lengths
     rounds, share = _integer(rounds, "rounds"), _positive(share, "warm_share", 1.0)
     _require(rounds < _MOST_STEPS and share < 1.0, "too many rounds, or nothing left for them")
-
-    def moved(place: _Place, vector: Any, spread: float, step: int) -> _Place:
-        if step == 0:
-            point = at.stepped(place.point, vector * place.unit)
-            length = max(unit(spread), 2.0**-40 * at.reach)
-            return place._replace(point=point, unit=min(at.reach, length))
-        length = float(eta * last ** ((step - 1) / max(1, rounds - 1)))
-        point = at.stepped(place.point, vector * min(length * place.unit, 2.0 * at.reach))
-        trail = (*place.trail, point) if 2 * step > rounds else ()
-        return place._replace(point=point, trail=trail)
-
-    shares = (share, *(((1.0 - share) / rounds,) * rounds))
-    return _steps(at, shares, moved, lambda step: step == 0)
+    answer, deviation = yield _asked(at, share, moment=True)
+    point = _stepped(at, at.steps.center, answer, at.reach)
+    spread = _spread(at, answer, deviation) * at.reach
+    far, trail = min(at.reach, max(unit(spread), 2.0**-40 * at.reach)), []
+    for step in range(rounds):
+        answer, _ = yield _asked(at, (1.0 - share) / rounds, moment=False)
+        length = lengths[0] * lengths[1] ** (step / max(1, rounds - 1)) * far
+        point = _stepped(at, point, answer, min(length, 2.0 * at.reach))
+        trail += [point] if 2 * (step + 1) > rounds else []
+    with np.errstate(all="ignore"):  # the average, seen from where it ends
+        seen = np.asarray(at.steps.manifold.coordinates(point, np.array(trail)))
+    seen = np.where(np.isfinite(seen).all(axis=-1, keepdims=True), seen, 0.0)
+    return _ended(at, at.stepped(point, seen.mean(axis=0)))
 
 
 def _geometric_median(at: _At, *, rounds: Any, warm_share: Any, eta: Any, last: Any) -> _Queries:
-    eta, last = _positive(eta, "eta"), _positive(last, "last", 1.0)
+    eta, last = _positive(eta, "eta", _FINITE), _positive(last, "last", 1.0)
     return _warm_steps(at, rounds, warm_share, lambda spread: spread, (eta, last))
 
 
@@ -616,77 +612,26 @@ def _huber_mean(at: _At, *, rounds: Any, warm_share: Any, threshold: Any, clip: 
     return _warm_steps(at, rounds, warm_share, unit, (1.0, 1.0))
 
 
-def _two_rounds(at: _At, rows: _Rows, share: Any, alpha: Any) -> _Queries:
-    """Return the tangent mean, and features seen from there, clipped to the spread there."""
-    alpha, share = _positive(alpha, "alpha"), _positive(share, "share", 1.0)
+def _two_rounds(at: _At, rows: _Rows, share: Any, alpha: Any) -> Any:
+    """Return where the tangent mean leads, and features seen from there, with their noise."""
+    alpha, share = _positive(alpha, "alpha", _FINITE), _positive(share, "share", 1.0)
     _require(rows.recentres and share < 1.0, "no sum of normal coordinates, or no second share")
-    first, second = math.sqrt(share), math.sqrt(1.0 - share)
-    d, size, half = at.dim, max(at.dim + 1, rows.size), 0.5 * rows.move
-    reach = max(rows.norm, rows.move) * at.reach
-    answer, noise = yield Query(
-        size, at.reach, 2.0, math.hypot(1.0, _FREE), first * half, first,
-        reach=reach, only=rows.only,
-    )  # fmt: skip
-    part = math.sqrt((d + 0.5) / (size - 0.5)) / half
-    vector, spread = _estimated(at, answer[: d + 1] / half, noise * part, first)
+    first = _asked(at, share, moment=True)
+    answer, deviation = yield first._replace(only=rows.only, of_rows=rows.of_rows)
     start = _Place(at.steps.center, at.reach)
-    place = _to_means(at, alpha)(start, vector, spread * at.reach, 0)
-    answer, noise = yield Query(
-        size, at.reach, rows.move, rows.norm, second, second, reach=reach, only=rows.only
-    )
-    base = at.steps.manifold.coordinates(at.steps.center, place.point)
-    return _raw(np.concatenate([base, [place.unit], answer / second]))
+    place = _at_mean(at, start, answer, deviation, alpha)
+    answer, deviation = yield rows._replace(share=1.0 - share).query
+    return place, answer, deviation
 
 
 def _recentred(at: _At, *, statistic: Any, share: Any, alpha: Any) -> _Queries:
-    return _two_rounds(at, _read(_FEATURES, statistic, at), share, alpha)
-
-
-def _noise_seen(queries: _Queries, noises: list[tuple[float, int]]) -> _Queries:
-    """Ask the same, and note the noise in the answers."""
-    query = next(queries)
-    while True:
-        answer, noise = yield query
-        noises.append((noise, query.dim))
-        try:
-            query = queries.send((answer, noise))
-        except StopIteration as end:
-            found: _Value = end.value
-            return found
-
-
-def _deviation(noises: list[tuple[float, int]]) -> float:
-    """Return the standard deviation of the noise in a coordinate, from its mean length."""
-    noise, dim = noises[-1]
-    return noise / math.sqrt(dim - 0.5)
-
-
-def _recentred_variance(at: _At, value: Any, deviation: float, share: Any) -> float:
-    d = at.dim
-    features = value[d + 1 :][: d + 1] / at.reach
-    scale = math.sqrt(1.0 - float(share)) * at.reach
-    return _variance_of(features, deviation / scale, d, float(value[d]))
-
-
-def _variance(at: _At, *, base: Any, share: Any, alpha: Any) -> _Queries:
-    rows, noises = _moments(at, second="scalar"), list[tuple[float, int]]()
-    _require(base in ("recentred", "public"), "base must be recentred or public")
-    if base == "public":
-        _, _, value = yield from _noise_seen(_of_features(rows), noises)
-        found = _variance_of(value / at.reach, _deviation(noises) / at.reach, at.dim, at.reach)
-        return _variances(at, found)
-    _, _, value = yield from _noise_seen(_two_rounds(at, rows, share, alpha), noises)
-    return _variances(at, _recentred_variance(at, value, _deviation(noises), share))
+    rows = _read(_FEATURES, statistic, at)
+    place, answer, _ = yield from _two_rounds(at, rows, share, alpha)
+    base = at.steps.manifold.coordinates(at.steps.center, place.point)
+    return _raw(np.concatenate([base, [place.unit], answer]))
 
 
 # --- All statistics -------------------------------------------------------------------------------
-
-
-_STEPS: dict[str, Callable[..., _Queries]] = {
-    "refined-mean": _refined_mean,
-    "geometric-median": _geometric_median,
-    "huber-mean": _huber_mean,
-}
 
 
 def _features_alone(name: str) -> Callable[..., _Queries]:
@@ -697,25 +642,45 @@ def _features_alone(name: str) -> Callable[..., _Queries]:
     return asked
 
 
-#: Statistics that are means of bounded rows, one a record.
+#: Statistics that are means of bounded rows, one a record; the Fréchet mean on flat spaces alone.
 _SUMS: dict[str, Callable[..., _Queries]] = {
+    "frechet-mean": _frechet_mean,
     "tangent-mean": _tangent_mean,
     **{name: _features_alone(name) for name in _FEATURES},
     "variance": _variance,
-    **_STEPS,
+    "refined-mean": _refined_mean,
+    "geometric-median": _geometric_median,
+    "huber-mean": _huber_mean,
     "recentred": _recentred,
 }
+
+
+def _weighted(at: _At, *, statistic: Any, share: Any) -> _Queries:
+    """Ask for means with public weights, of whose sum the largest is a share."""
+    share = _positive(share, "share", 1.0)
+    _require(_size(at) * Fraction(share) >= 1, "share is under 1 / n")
+    beside = _OF_ROWS & {*names_in(statistic)}
+    _require(not beside, "records with public weights have no labels or covariates")
+    inner = _read(_SUMS, statistic, replace(at, each=share))
+    query = next(inner)
+    while True:
+        answer = yield query._replace(each=share, only=_PLACES)
+        try:
+            query = inner.send(answer)
+        except StopIteration as end:
+            value: _Value = end.value
+            return value
 
 
 def _counted(at: _At, *, statistic: Any, weight: Any, weighs: Any) -> _Queries:
     """Ask for sums instead of means, and for the number of records with the first one.
 
     Rows are divided by the largest norm of what one record adds, so that answers move by their
-    weight if one is added. Classes, of which every record is in one, say how many there are. With
+    unit if one is added. Classes, of which every record is in one, say how many there are. With
     ``weighs`` that is the sum of private weights, and no less than its noise is divided by.
     """
     inner = _read(_SUMS, statistic, _At(at.ball, 1, coordinates=True))
-    query, number, per = next(inner), 0.0, 0.0
+    query, number, least = next(inner), 0.0, 1.0
     _require(type(weighs) is bool, "weighs must be true or false")
     _require(type(weight) in (float, int), "weight must be a number")
     if query.counts is None:
@@ -724,24 +689,24 @@ def _counted(at: _At, *, statistic: Any, weight: Any, weighs: Any) -> _Queries:
         _require(weight == 0, "features that count records need no weight")
     first, counted = True, float(weight)
     while True:
+        _require(not query.solved, "a Fréchet mean is no sum over the records here")
         _require(not query.only, "public sizes or covariates say how many records there are")
-        scale, size = query.weight / math.hypot(query.norm, counted), query.dim
-        answer, noise = yield query._replace(
-            dim=size + (1 if weight else 0), factor=scale, counted=counted, total=True,
-            points=False, moves=None, projects=False, reach=_MOST_RECORDS * query.unit,
-            weighs=weighs,
+        scale, size = 1.0 / math.hypot(query.norm, counted), query.dim
+        answer, deviation = yield query._replace(
+            dim=size + (1 if counted else 0), move=scale * query.move, norm=1.0, total=True,
+            points=False, moves=None, reach=_MOST_RECORDS * query.unit, weighs=weighs,
         )  # fmt: skip
         if first:
             start, stop, one = query.counts or (size, size + 1, counted)
-            number = math.fsum(answer[start:stop]) / (scale * one * query.unit)
-            per = math.sqrt(stop - start) / (scale * one * query.unit)
+            one *= scale * query.unit
+            number = math.fsum(answer[start:stop]) / one
+            if weighs:
+                least = max(deviation * math.sqrt(stop - start) / one, 2.0**-20)
         first, counted = False, 0.0
-        least = max(noise / math.sqrt(len(answer)) * per, 2.0**-20) if weighs else 1.0
-        each = query.factor / scale / max(number, least)
-        mean, part = answer[:size] * each, math.sqrt((size - 0.5) / (len(answer) - 0.5))
-        sent = at.ball.shorten(mean) if query.points else mean
+        each = 1.0 / (scale * max(number, least))
+        mean = answer[:size] * each
         try:
-            query = inner.send((sent, noise * each * part))
+            query = inner.send((at.ball.shorten(mean) if query.points else mean, deviation * each))
         except StopIteration as end:
             value: _Value = end.value
             break
@@ -752,10 +717,8 @@ def _counted(at: _At, *, statistic: Any, weight: Any, weighs: Any) -> _Queries:
 #: Statistics by name: the queries of each.
 _STATISTICS: dict[str, Callable[..., _Queries]] = {
     **_SUMS,
-    "frechet-mean": _frechet_mean,
-    "weighted-frechet-mean": _weighted_frechet_mean,
-    "weighted-tangent-mean": _weighted_tangent_mean,
     "direct-variance": _direct_variance,
+    "weighted": _weighted,
     "counted": _counted,
 }
 
@@ -773,26 +736,28 @@ def _read(table: dict[str, Callable[..., Any]], document: Any, at: _At) -> Any:
 
 
 def _sensitivity(query: Query, adjacency: str, n: int | None, records: int) -> float:
-    """Return how far an answer moves between neighbours, over its weight.
+    """Return how far an exact answer moves between neighbours.
 
-    ``move / n`` of a mean and ``move`` of a sum if a record is replaced; if one is added or removed
-    ``sqrt(norm^2 + counted^2)``; the larger of both if a private weight changes too.
+    ``move / n`` of a mean and ``move`` of a sum if a record is replaced; ``norm`` if one is added
+    or removed; the larger of both if a private weight changes too.
     """
     fits = not query.only or adjacency in query.only
     _require(fits, f"what is public of each record needs {' or '.join(query.only)}")
-    whole, one = query.unit * query.factor / query.weight, math.hypot(query.norm, query.counted)
     if adjacency.startswith("add-remove"):
         _require(query.total, "a mean moves by an unknown length if n is private")
-        return whole * one
+        return query.unit * query.norm
     if query.moves is not None:
         found = query.moves
     elif query.total:
         weighs = query.weighs and adjacency != "replace-point"
-        found = whole * max(query.move, one if weighs else 0.0)
+        found = query.unit * max(query.move, query.norm if weighs else 0.0)
     else:
-        found = whole * query.move / _integer(n, "n")
+        found = query.unit * query.move * (query.each or 1.0 / _integer(n, "n"))
     if adjacency == "groups":  # so many moves, at most the diameter
-        found = min(min(records, n or 0) * found, 2.0 * query.reach / query.weight)
+        return min(min(records, n or 0) * found, 2.0 * query.reach)
+    if adjacency == "replace-user" and query.of_rows:
+        # means of rows, rounded towards zero: one unit a coordinate of a grid of 2^-39 moves
+        found *= 1.0 + (math.isqrt(query.dim - 1) + 1) * 2.0**-39
     return found
 
 
@@ -969,32 +934,10 @@ def _laplace_angle(ratio: float, dim: int) -> float:
     return 4.0 * math.asin(math.sqrt(max(-0.5 * math.expm1(log), 0.0)))
 
 
-def _ways(name: str, weights: list[float], budget: Budget) -> Iterator[tuple[float, Budget]]:
-    """Yield how one budget pays for all answers: factors of the sensitivity, and what each takes.
-
-    Answers with Gaussian noise of one scale, each asked after the earlier ones, are as private as
-    one of the root of the sum of squares; others take equal shares of the budget.
-    """
-    if len(weights) == 1:
-        yield weights[0], budget
-        return
-    if name == "tangent-gaussian":
-        yield math.sqrt(math.fsum(weight * weight for weight in weights)), budget
-    yield max(weights), budget.split(len(weights))
-
-
-def _is_within(
-    noise: _Noise, name: str, weights: list[float], sensitivity: float, budget: Budget
-) -> bool:
-    ways = _ways(name, weights, budget)
-    return any(noise.satisfies(sensitivity * factor, part) for factor, part in ways)
-
-
-def _mean_length(kind: str, sigma: float, dim: int) -> float:
-    """Mean length of noise that is added to so many coordinates."""
-    if kind == "laplace":
-        return dim * sigma
-    return sigma * math.sqrt(2.0) * math.exp(math.lgamma(0.5 * (dim + 1)) - math.lgamma(0.5 * dim))
+def _deviation(kind: str, sigma: float, dim: int) -> float:
+    """Return that of one coordinate of noise in so many; 0 where float64 has no square."""
+    found = sigma * math.sqrt(dim + 1.0 if kind == "laplace" else 1.0)
+    return found if dim * found * found < math.inf else 0.0
 
 
 def _shrinkage(kind: str, sigma: float, dim: int) -> float:
@@ -1023,30 +966,32 @@ def _coordinates(integers: list[int], grid: int) -> Any:
 def _replayed(
     queries: _Queries,
     integers: list[int],
-    grid: int,
-    noise: Callable[[int], float],
+    kind: str,
+    scales: list[float],
     *,
     projected: bool,
-    shrinkage: Callable[[int], float] | None = None,
-) -> tuple[_Value, list[Query]]:
-    """Return the value that integers stand for, and what was asked."""
-    query, asked, start = next(queries), list[Query](), 0
-    while True:
+    shrunk: bool = False,
+) -> _Value:
+    """Return the value that integers stand for: answers with noise of these scales, in turn."""
+    query, start = next(queries), 0
+    for sigma in scales:
         own = integers[start : start + query.dim]
         start += query.dim
         _require(len(own) == query.dim, "rounded has fewer integers than there are coordinates")
-        answer = _coordinates(own, grid)
-        if shrinkage is not None:
+        answer = _coordinates(own, _grid(sigma))
+        if shrunk:
             length = math.hypot(*answer)
-            ratio = math.sqrt(shrinkage(query.dim)) / length if length > 0.0 else math.inf
+            h = _shrinkage(kind, sigma, query.dim)
+            ratio = math.sqrt(h) / length if length > 0.0 else math.inf
             answer = answer * max(0.0, 1.0 - ratio * ratio)
-        asked.append(query)
         answer = clip_norm(answer, query.reach) if projected else answer
         try:
-            query = queries.send((answer, noise(query.dim)))
+            query = queries.send((answer, _deviation(kind, sigma, query.dim)))
         except StopIteration as end:
             _require(start == len(integers), "rounded has more integers than coordinates")
-            return end.value, asked
+            value: _Value = end.value
+            return value
+    raise _ProblemError("there are more answers than scales")
 
 
 def _coincide(value: _Value, stated: Any, digits: float) -> bool:
@@ -1156,36 +1101,23 @@ def _integers(values: Any) -> list[int]:
     return list(values)
 
 
-def _claim(
-    noise: _Noise,
-    name: str,
-    weights: list[float],
-    sensitivity: float,
-    budget: Budget,
-    *,
-    tight: bool,
-) -> str:
-    """Say why a budget is not what the noise guarantees; empty where it is.
+def _claim(noise: _Noise, sensitivity: float, budget: Budget, *, tight: bool) -> None:
+    """Require that noise guarantees a budget.
 
     ``tight`` says that the scale was made for the budget: then no larger sensitivity is within it.
     """
-    least = sensitivity * (1.0 - _LAST_DIGITS)
-    if not _is_within(noise, name, weights, least, budget):
-        return f"sigma = {noise.sigma:.9g} is too little for {budget}"
-    slack = _FLAT_SLACK if noise.is_added else _CURVED_SLACK
-    if tight and _is_within(noise, name, weights, sensitivity * (1.0 + slack), budget):
-        return f"sigma = {noise.sigma:.9g} is more than {budget} needs"
-    return ""
+    said, slack = f"sigma = {noise.sigma:.9g}", _FLAT_SLACK if noise.is_added else _CURVED_SLACK
+    enough = noise.satisfies(sensitivity * (1.0 - _LAST_DIGITS), budget)
+    _require(enough, f"{said} is too little for {budget}")
+    more = tight and noise.satisfies(sensitivity * (1.0 + slack), budget)
+    _require(not more, f"{said} is more than {budget} needs")
 
 
 # --- Proofs ---------------------------------------------------------------------------------------
 
 _PAGES = {
     "index": "replace-one replace-point groups",
-    "neighbours": (
-        "replace-user add-remove add-remove-user counted weighted-frechet-mean "
-        "weighted-tangent-mean"
-    ),
+    "neighbours": "replace-user add-remove add-remove-user counted weighted",
     "frechet-mean-sensitivity": "frechet-mean tangent-mean",
     "joint-sensitivities": (
         "moments class-moments tangent-regression directional-moments mean-rotation "
@@ -1205,8 +1137,7 @@ _PROOFS = {name: page for page, names in _PAGES.items() for name in names.split(
 _OF_ROWS = {"class-moments", "tangent-regression"}
 #: Statistics whose exact sums, or certified means, are part of what is proved.
 _EXACT_MEANS = {
-    "frechet-mean", "tangent-mean", "weighted-frechet-mean", "weighted-tangent-mean",
-    "refined-mean", "geometric-median", "huber-mean", "recentred",
+    "frechet-mean", "tangent-mean", "refined-mean", "geometric-median", "huber-mean",
 }  # fmt: skip
 
 
@@ -1251,7 +1182,7 @@ def _proofs(
 ) -> dict[str, str | None]:  # fmt: skip
     """Return where everything that a release rests on is proved."""
     names = [*names_in(statistic), adjacency, mechanism, *([] if points else ["Euclidean"])]
-    if statistic["type"] == "counted":
+    if statistic["type"] in ("counted", "weighted"):
         statistic = statistic["statistic"]
     if statistic["type"] == "variance":
         names += ["moments", *(["recentred"] if statistic["base"] == "recentred" else [])]
@@ -1261,7 +1192,7 @@ def _proofs(
     if points and mechanism.startswith("riemannian"):
         pages |= _laws(ball.manifold)
     if statistic["type"] in _EXACT_MEANS:
-        intrinsic = statistic["type"].endswith("frechet-mean")
+        intrinsic = statistic["type"] == "frechet-mean"
         pages["exact mean"] = _mean_page(ball.manifold) if intrinsic else "exact-draws"
     if search:
         kind = privacy.noise_kind(type(budgets[-1]))
@@ -1282,7 +1213,7 @@ _KEYS = {
     "proofs", "reason", "sensitivity", "tol", "n", "private",
     "expected_distance", "error_quantile_95", "grid", "rounded",
 }  # fmt: skip
-_OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions"}
+_OPTIONAL = {"projected", "shrunk", "scales", "search", "anchor", "versions"}
 _VERSIONS = {"riemdp", "numpy", "scipy", "python-flint", "randomgen", "numba"}
 
 
@@ -1345,7 +1276,15 @@ class _Release:
         self.name = _name(given["mechanism"], "mechanism", _NOISES)
         self.kind, self.coordinates = _NOISES[self.name]
         noise = _document.fields(given["mechanism"], {"type", "sigma"}, {"options"})
-        self.sigma = _positive(noise["sigma"], "sigma")
+        self.sigma = _scale(noise["sigma"])
+        self.scales = [self.sigma]
+        if "scales" in given:
+            _require(isinstance(given["scales"], list), "scales must be a list")
+            self.scales = [_scale(each) for each in given["scales"]]
+            _require(len(self.scales) > 1, "scales are those of several answers")
+            _require(self.scales[-1] == self.sigma, "the last of the scales is sigma")
+            _require(not self.projected, "draws of several answers are not projected")
+            _require(not self.shrunk, "several answers are not shrunk")
 
     def _texts(self) -> None:
         _document.text(self.given["reason"], "reason")
@@ -1380,27 +1319,6 @@ class _Release:
             _require(not (weighs and rows), "people with weights have no labels or covariates")
         return found
 
-    def _shrinkage(self, dim: int) -> float:
-        return _shrinkage(self.kind, self.sigma, dim)
-
-    @functools.cached_property
-    def replayed(self) -> tuple[_Value, list[Query]]:
-        kind, sigma = self.kind, self.sigma
-        _require(type(self.given["grid"]) is int, "grid must be an integer")
-        _require(self.given["grid"] == _grid(sigma), f"the grid of this scale is 2^-{_grid(sigma)}")
-        value, asked = _replayed(
-            self._queries(),
-            _integers(self.given["rounded"]),
-            self.given["grid"],
-            lambda dim: _mean_length(kind, sigma, dim),
-            projected=self.projected,
-            shrinkage=self._shrinkage if self.shrunk else None,
-        )
-        several = len(asked) > 1
-        _require(not several or self.projected == asked[0].projects, "projected is another flag")
-        _require(not (several and self.shrunk), "several answers are not shrunk")
-        return value, asked
-
     @functools.cached_property
     def asked(self) -> list[Query]:
         """What is asked, which depends on no answer."""
@@ -1408,24 +1326,26 @@ class _Release:
         query = next(queries)
         while True:
             asked.append(query)
-            _require(len(asked) <= _MOST_STEPS, "too many answers")
+            _require(len(asked) <= len(self.scales), "there are more answers than scales")
             try:
                 query = queries.send((np.zeros(query.dim), 0.0))
             except StopIteration:
+                _require(len(asked) == len(self.scales), "there are more scales than answers")
                 return asked
 
     @functools.cached_property
     def noise(self) -> _Noise:
-        first = self.asked[0]
-        space = self.ball.manifold if first.points else Euclidean(first.dim)
+        """That of the last answer."""
+        last = self.asked[-1]
+        space = self.ball.manifold if last.points else Euclidean(last.dim)
         base = self.given["mechanism"].get("options", [])
         wanted = ["base"] if self.coordinates and space.chart is None else []
         _require(base == wanted, f"options of this noise on this space are {wanted}")
         if self.shrunk:
             added = self.coordinates or space.chart is not None
-            _require(added, "noise that is not added to coordinates is not shrunk")
+            _require(added and not last.total, "only means with added noise are shrunk")
         if self.coordinates:
-            space = Euclidean(first.dim)
+            space = Euclidean(last.dim)
         return _Noise(self.kind, space, self.sigma)
 
     def _noise(self) -> str:
@@ -1443,28 +1363,31 @@ class _Release:
         return f"{asked}; with {release!r} for the release within {budget!r}"
 
     def _value(self) -> str:
-        value, asked = self.replayed
+        _require(type(self.given["grid"]) is int, "grid must be an integer")
+        grid = _grid(self.sigma)
+        _require(self.given["grid"] == grid, f"the grid of this scale is 2^-{grid}")
+        integers = _integers(self.given["rounded"])
+        value = _replayed(
+            self._queries(), integers, self.kind, self.scales,
+            projected=self.projected, shrunk=self.shrunk,
+        )  # fmt: skip
         stated = np.asarray(_document.numbers(self.given["value"], "value"), dtype=np.float64)
-        digits = _ONE_ANSWER if len(asked) == 1 else _SEVERAL
+        digits = _ONE_ANSWER if len(self.scales) == 1 else _SEVERAL
         _require(_coincide(value, stated, digits), "the value is not that of the integers")
-        count = len(self.given["rounded"])
-        return f"the value is that of {count} integers on the grid 2^-{self.given['grid']}"
+        return f"the value is that of {len(integers)} integers, the last on the grid 2^-{grid}"
 
     @functools.cached_property
-    def sensitivity(self) -> float:
-        """Sensitivity, with what the stated tolerance adds to it."""
+    def moved(self) -> list[float]:
+        """Sensitivities, that of the last answer with what the stated tolerance adds to it."""
         moved = [_sensitivity(query, self.adjacency, self.n, self.records) for query in self.asked]
-        exact, first = max(moved), self.asked[0]
-        if self.adjacency == "replace-user" and _OF_ROWS & {*names_in(self.given["statistic"])}:
-            # means of rows, rounded towards zero: one unit a coordinate of a grid of 2^-39 moves
-            exact *= 1.0 + (math.isqrt(first.dim - 1) + 1) * 2.0**-39
-        least = 1e-9 * exact if first.solved else 0.0
+        last = self.asked[-1]
+        least = 1e-9 * moved[-1] if last.solved else 0.0
         _require(self.tol >= least * (1.0 - _ELSEWHERE), f"tol is under {least:.9g}")
-        return exact + 2.0 * first.stretch * self.tol
+        return [*moved[:-1], moved[-1] + 2.0 * last.stretch * self.tol]
 
     def _sensitivity(self) -> str:
         stated = _positive(self.given["sensitivity"], "sensitivity")
-        found = self.sensitivity
+        found = self.moved[-1]
         size = "n private" if self.n is None else f"n = {self.n}"
         said = f"{self.adjacency}, {size}: stated {stated:.9g}, recomputed {found:.9g}"
         _require(_same(stated, found, _SAME), said)
@@ -1475,20 +1398,29 @@ class _Release:
         return self.guarantee if self.search is None else self.search.release
 
     def _guarantee(self) -> str:
-        weights = [query.weight for query in self.asked]
-        fixed = self.given["reason"] == "given by the caller, calibrated"
-        problem = _claim(
-            self.noise, self.name, weights, self.sensitivity, self.budget, tight=not fixed
-        )
-        _require(not problem, problem)
-        times = "" if len(weights) == 1 else f", {len(weights)} answers"
-        return f"{self.budget!r} from sigma = {self.sigma:.9g}{times}"
+        if len(self.asked) == 1:
+            fixed = self.given["reason"] == "given by the caller, calibrated"
+            _claim(self.noise, self.moved[0], self.budget, tight=not fixed)
+            return f"{self.budget!r} from sigma = {self.sigma:.9g}"
+        shares = [query.share for query in self.asked]
+        sizes = [query.dim for query in self.asked]
+        for sigma, size, moved, share in set(
+            zip(self.scales, sizes, self.moved, shares, strict=True)
+        ):
+            noise = _Noise(self.kind, Euclidean(size), sigma)
+            if self.name == "tangent-gaussian":  # squares of ratios of one law add up
+                whole = math.sqrt(math.fsum(shares) / share)
+                _claim(noise, moved * whole, self.budget, tight=True)
+            else:
+                part = Fraction(share) / max(Fraction(1), sum(map(Fraction, shares)))
+                _claim(noise, moved, self.budget.part(part), tight=True)
+        return f"{self.budget!r} from {len(shares)} answers, the last with sigma = {self.sigma:.9g}"
 
     def _proof(self) -> str:
         budgets = [self.guarantee, *([] if self.search is None else [self.search.budget])]
         found = _proofs(
             self.ball, self.given["statistic"], self.adjacency, self.name, budgets,
-            points=self.asked[0].points, search=self.search is not None,
+            points=self.asked[-1].points, search=self.search is not None,
         )  # fmt: skip
         _require(isinstance(self.given["proofs"], dict), "proofs must be an object")
         stated: dict[str, Any] = self.given["proofs"]

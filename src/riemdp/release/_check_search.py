@@ -154,7 +154,8 @@ class _Walk:
         keys = {"query", "share", *numbers, *(["place"] if choice else ["grid", "rounded"])}
         given = dict(_document.fields(step, keys | (set() if center is None else {"center"})))
         _require(given["query"] == query, f"a query for {query} is due")
-        _require(given["share"] == [share.numerator, share.denominator], f"its share is {share}")
+        due = given["share"] == [share.numerator, share.denominator]
+        _require(due and {*map(type, given["share"])} == {int}, f"its share is {share}")
         for name, number in numbers.items():
             stated = _document.number(given[name], name)
             same = math.isclose(stated, number, rel_tol=_SAME)
@@ -184,7 +185,7 @@ class _Walk:
         good = isinstance(integers, list) and {type(x) for x in integers} <= {int}
         _require(good and len(integers) == dim, f"rounded must be {dim} integers")
         grid = 41 - math.frexp(given["sigma"])[1]
-        _require(given["grid"] == grid, f"the grid is 2^-{grid}")
+        _require(type(given["grid"]) is int and given["grid"] == grid, f"the grid is 2^-{grid}")
         kind = "laplace" if self.pure else "gaussian"
         self.draws[noise(kind, dim, Fraction(move) ** 2, given["sigma"])] += 1
         _require(all(abs(x) < 2**1000 for x in integers), "rounded has too long an integer")

@@ -19,6 +19,7 @@ from riemdp.release._average import averaged, noise_deviations, shares
 from riemdp.release._disjoint import weakest
 from riemdp.release._release import Release
 from riemdp.release._remarks import tell
+from riemdp.statistics import NamedValues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,7 +177,7 @@ def combine(
     UnsupportedNeighboursError
         If they are about different relations, or neighbours may differ at several sites.
     UnsupportedError
-        If a statistic takes several answers, or the variance of a noise is not known.
+        If a statistic asks several queries, or the variance of a noise is not known.
 
     References
     ----------
@@ -204,10 +205,11 @@ def combine(
     deviations = noise_deviations(found)
     parts = shares(found, deviations, weights)
     noise_sd = math.hypot(*(w * s for w, s in zip(parts, deviations, strict=True)))
-    raw, notes = averaged(found, parts)
+    whole, notes = averaged(found, parts)
     notes += _of_sizes(found, weights)
-    first = found[0]
-    value = first.statistic.present(first.ball, raw, lambda: noise_sd)
+    value: Any = whole.ball.manifold.present(whole.raw)
+    if whole.parts is not None:
+        value = NamedValues(whole.raw, whole.parts)
     return tell(
         Combination(value, guarantee, tuple(found), tuple(parts), noise_sd, disjoint, tuple(notes))
     )
@@ -269,9 +271,9 @@ def _check_alike(releases: list[Release]) -> None:
                     f"release {place} is about another {name} than the first{also}; combine what "
                     "the same statistic gave on the same public ball"
                 )
-    if first.statistic.steps != 1:
+    if len(first.scales) != 1:
         raise UnsupportedError(
-            f"the {first.statistic.name} takes several answers, each about the one before, so that "
+            f"the {first.statistic.name} asks several queries, each about the one before, so that "
             "those of different sites have no common centre; release one answer at each site"
         )
 

@@ -15,6 +15,7 @@ from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._progress import work
 from riemdp.release._shrink import gaussian_deviation
+from riemdp.statistics import Answer, through
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,13 +100,13 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
     """Return the field of a release with less noise; see :meth:`Release.denoise`."""
     if not is_one_of(method, ("wiener",)):
         raise InvalidParameterError(f'method must be "wiener", got {shown(method)}')
-    statistic, answers = release.statistic, release._answers
+    statistic, answers, query = release.statistic, release._answers, release.offer.last.query
     if release.shrunk:
         raise UnsupportedError(
             "the release was shrunk: its noise is not known any more; denoise the release as it "
             "was before shrink()"
         )
-    if statistic.steps != 1 or statistic.totals:
+    if len(release.scales) != 1 or query.sums:
         raise UnsupportedError(
             f"the {statistic.name} is no single answer with its noise added; denoise a release of "
             'one answer, under replace-one, such as private_mean(..., mechanism="tangent-gaussian")'
@@ -121,10 +122,9 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
     noisy = release._on_grid.values().reshape(copies, -1)
     shape, places = _places(grid, copies)
     smooth, kept = wiener(noisy, deviation, shape, places)
-    point = statistic.start(release.ball)
-    point = statistic.move(release.ball, point, answers.point(smooth.reshape(-1)), 0, float)
-    found = statistic.value_at(release.ball, point)
-    value = np.asarray(statistic.present(release.ball, found, lambda: math.nan))
+    smoothed = Answer(answers.point(smooth.reshape(-1)), math.nan)
+    found = through(statistic, release.ball, lambda _: smoothed)
+    value = np.asarray(found.ball.manifold.present(found.raw))
     return Denoised(value, method, shape, deviation, kept, release)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import count
@@ -11,10 +10,11 @@ from riemdp._combinations import SEARCH
 from riemdp._errors import UnsupportedError, UnsupportedNeighboursError
 from riemdp.privacy import product_up
 from riemdp.release._sensitivity import with_tolerance
-from riemdp.release._shares import number_of_answers, ways
+from riemdp.release._shares import within
 
 if TYPE_CHECKING:
     from riemdp.privacy import Budget
+    from riemdp.release._offer import Asked, Offer
     from riemdp.release._release import Release
 
 #: Relative width of what a parameter is searched to.
@@ -31,31 +31,38 @@ def group_guarantee(release: Release, size: int) -> Budget:
     """Return what holds of data sets so many neighbours apart; see :meth:`Release.group`."""
     size = count(size, "size, of the groups,")
     _check_no_search(release)
-    statistic, ball = release.statistic, release.ball
-    metric = release.mechanism.metric
-    across = 2.0 * _LONGER * statistic.answers(ball).reach
-    least = min(map(statistic.answer_weight, range(number_of_answers(statistic))))
-    across = math.nextafter(across / least, math.inf)
-    widest = with_tolerance(statistic, ball, metric, across, release.tol)
-    moved = min(product_up(release.sensitivity, float(size)), widest)
-    return _least(release, moved).under(release.neighbours.groups_of(size))
+    offer = release.offer
+
+    def moved(asked: Asked) -> float:
+        across = 2.0 * _LONGER * asked.answers.reach
+        widest = _with_tolerance(offer, asked, across)
+        return min(product_up(asked.sensitivity, float(size)), widest)
+
+    return _least(release, list(map(moved, offer.asked))).under(release.neighbours.groups_of(size))
 
 
 def replacement_guarantee(release: Release) -> Budget:
     """Return what holds when one is replaced; see :meth:`Release.replace_one`."""
     _check_no_search(release)
-    replacing = release.neighbours.replacing()
-    statistic, ball = release.statistic, release.ball
-    metric = release.mechanism.metric
-    alone = statistic.add_remove(ball, metric)
-    exact = 2.0 * alone  # one goes, another one comes
-    if statistic.totals:  # each answer moves by its weight times this at most
-        at_once = {replacing.sensitivity(statistic, ball, n, metric) for n in (_FEW, _MANY)}
-        exact = min(exact, *at_once) if len(at_once) == 1 else exact
-    if "users" in replacing.takes:  # a person on a list may have had no record
-        exact = max(exact, alone)
-    moved = with_tolerance(statistic, ball, metric, exact, release.tol)
-    return _least(release, moved).under(replacing.adjacency)
+    replacing, offer = release.neighbours.replacing(), release.offer
+
+    def moved(asked: Asked) -> float:
+        metric = asked.mechanism.metric
+        alone = asked.query.add_remove(offer.ball, metric)
+        exact = 2.0 * alone  # one goes, another one comes
+        if asked.query.sums:
+            numbers = (_FEW, _MANY)
+            at_once = {replacing.sensitivity(asked.query, offer.ball, n, metric) for n in numbers}
+            exact = min(exact, *at_once) if len(at_once) == 1 else exact
+        if "users" in replacing.takes:  # a person on a list may have had no record
+            exact = max(exact, alone)
+        return _with_tolerance(offer, asked, exact)
+
+    return _least(release, list(map(moved, offer.asked))).under(replacing.adjacency)
+
+
+def _with_tolerance(offer: Offer, asked: Asked, exact: float) -> float:
+    return with_tolerance(asked.query, offer.ball, asked.mechanism.metric, exact, asked.tol)
 
 
 def _check_no_search(release: Release) -> None:
@@ -63,17 +70,15 @@ def _check_no_search(release: Release) -> None:
         raise UnsupportedNeighboursError(f"{SEARCH.why}; release on the public ball")
 
 
-def _least(release: Release, sensitivity: float) -> Budget:
-    """Return the least budget of the definition that the release satisfies at a sensitivity."""
-    mechanism, statistic, budget = release.mechanism, release.statistic, release.guarantee
-    steps = number_of_answers(statistic)
+def _least(release: Release, moved: list[float]) -> Budget:
+    """Return the least budget of the definition that the release satisfies where answers move."""
+    budget, asked = release.guarantee, release.offer.asked
+    mechanisms = [each.mechanism for each in asked]
+    shares = [each.query.share for each in asked]
 
     @functools.cache
     def satisfied(parameter: float) -> bool:
-        return any(
-            mechanism.satisfies(product_up(sensitivity, weight), part)
-            for weight, part in ways(type(mechanism), statistic, steps, budget.at(parameter))
-        )
+        return within(mechanisms, moved, shares, budget.at(parameter))
 
     start = float(getattr(budget, budget.sizes[0])) if budget.sizes else 1.0
     low, high = 0.0, min(start, budget.largest)
@@ -81,8 +86,8 @@ def _least(release: Release, sensitivity: float) -> Budget:
         low = high
         if high == budget.largest or high > _LARGEST * start:
             raise UnsupportedError(
-                f"no guarantee of the definition of {budget} is known at {sensitivity:.6g}, the "
-                "distance that answers may be moved by"
+                f"no guarantee of the definition of {budget} is known where an answer moves by "
+                f"{max(moved):.6g}"
             )
         high = min(2.0 * high, budget.largest)
     while high - low > _WIDTH * high:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
 from riemdp._progress import ticks
-from riemdp.release._doubt import not_proved, unproven
+from riemdp.release._doubt import not_proved
 from riemdp.release._named import kinds
 from riemdp.release._offer import Offer, Terms, expected_distance, with_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from riemdp.manifolds import Manifold
+    from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Claims, Wanted
+    from riemdp.release._offer import Wanted
     from riemdp.statistics import Statistic
 
 T = TypeVar("T")
@@ -53,20 +53,13 @@ def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -
     allowed: else ``UnprovenMechanismError``; ``NotAttainableError`` if nothing is available.
     """
     budget, manifold = terms.budget, terms.ball.manifold
-    pairs = list(_pairs(wanted, manifold))
+    pairs = list(_pairs(wanted, terms.ball))
     quick = replace(terms, draws=False)  # exact draws are looked for of what is taken alone
     problems: dict[str, list[str]] = {}  # names of mechanisms, by what is in their way
     found: list[_Candidate] = []
-    # Each statistic is kept beside its claims, so that no other one gets its identity.
-    claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
     def missing_of(made: Offer) -> str:
-        if allow_unproven:
-            return ""
-        about = id(made.statistic)
-        if about not in claims:
-            claims[about] = made.statistic, made.shared_claims(budget)
-        return unproven(made.proofs(budget, claims[about][1]))
+        return "" if allow_unproven else made.unproven(budget)
 
     for statistic, kind in ticks(pairs, len(pairs), "mechanisms"):
         made = quick.offered(statistic, kind)
@@ -76,7 +69,7 @@ def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -
             problems.setdefault(str(made), []).append(kind.name)
     pool = sorted((each for each in found if not each.missing), key=_by_error)
     while pool:
-        best = as_good(pool, _by_error, lambda each: each.statistic.name == pairs[0][0].name)[0]
+        best = as_good(pool, _by_error, lambda each: each.statistic.title == pairs[0][0].title)[0]
         try:
             chosen = with_draw(best.offer)
         except UnsupportedError as problem:
@@ -98,12 +91,12 @@ def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -
     )
 
 
-def _pairs(wanted: Wanted, manifold: Manifold) -> Iterator[tuple[Statistic, type[Mechanism]]]:
+def _pairs(wanted: Wanted, ball: Ball) -> Iterator[tuple[Statistic, type[Mechanism]]]:
     """Return what each mechanism releases; mechanisms that ask for the same share one statistic."""
     known: dict[tuple[int, int], Statistic] = {}  # by identity: whatever another package states
     for kind in kinds().values():
         asked = id(kind.metric), id(kind.intrinsic)
-        statistic = known[asked] = known.get(asked) or wanted(manifold, kind)
+        statistic = known[asked] = known.get(asked) or wanted(ball, kind)
         yield statistic, kind
 
 
@@ -135,21 +128,21 @@ def _reason(
         + ", ".join(each.kind.name for each in pool)
         + f" under {budget}"
     )
-    mine = best.statistic.name
-    others = [each for each in pool if each.statistic.name != mine]
+    mine = best.statistic.title
+    others = [each for each in pool if each.statistic.title != mine]
     if others:
         other = min(others, key=_by_error)
-        reason += f"; it estimates the {mine}. Of the {other.statistic.name} "
+        reason += f"; it estimates the {mine}. Of the {other.statistic.title} "
         reason += f"{other.kind.name} has the least, {_length(other)}"
     cheaper = [each for each in left_out if each.error < best.error]
     if cheaper:
         least = min(cheaper, key=_by_error)
         reason += f". Not taken, since not proved: {least.kind.name} for the "
-        reason += f"{least.statistic.name}, {_length(least)}"
+        reason += f"{least.statistic.title}, {_length(least)}"
     return reason
 
 
 def _length(found: _Candidate) -> str:
     """Say what the expected distance is: of a sum, over the number of records, which is private."""
-    a_sum = found.offer.n is None and found.statistic.totals
+    a_sum = found.offer.n is None and found.offer.last.query.sums
     return f"{found.error:.6g}" + (" / n" if a_sum else "")

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 
 from riemdp._errors import UnsupportedError
 from riemdp.noise.exact import Rounded
-from riemdp.release._offer import noise_factor
+from riemdp.release._offer import noise_law
 from riemdp.release._per_mean import factor_quantile, noise_per_mean
 from riemdp.release._shrink import mean_square_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
-    from riemdp.statistics import Statistic
+    from riemdp.noise import FactorLaw
+    from riemdp.release._offer import Offer
+    from riemdp.statistics import Statistic, Value
 
 
 class NoiseOfValue:
@@ -33,14 +30,21 @@ class NoiseOfValue:
     rounded: tuple[int, ...]
     shrunk: bool
 
+    if TYPE_CHECKING:
+
+        @property
+        def offer(self) -> Offer: ...
+        @property
+        def _outcome(self) -> Value | None: ...
+
     @property
     def _answers(self) -> Ball:
-        """Public ball of one noisy answer."""
-        return self.statistic.answers(self.ball)
+        """Public ball of the last noisy answer."""
+        return self.offer.answers
 
     @property
     def _on_grid(self) -> Rounded:
-        """Noisy answers as they were drawn, one after the other."""
+        """The noisy answer as it was drawn, where there is one."""
         return Rounded(self.rounded, self.grid)
 
     @property
@@ -57,11 +61,12 @@ class NoiseOfValue:
         distance is at most that, and at most the space's diameter.
 
         Where the released point is the draw projected onto the ball, this is an upper bound on
-        Hadamard spaces: projection only moves points closer together there. Of several answers
-        it is the noise of one of them at the most that it may be worth in the value; see
-        :meth:`Statistic.noise_in_value`.
+        Hadamard spaces: projection only moves points closer together there. Where records are
+        clipped to a length that was released, it follows from that length.
         """
-        return self._longer(self.mechanism.expected_distance())
+        law = self._law
+        far = self.mechanism.expected_distance() if law is None else law.mean()
+        return self._longer(far)
 
     def error_quantile(self, q: float, *, factor: int | None = None) -> float:
         """Distance that the draw exceeds with probability ``1 - q``.
@@ -86,7 +91,9 @@ class NoiseOfValue:
             Where the law of that distance is not known.
         """
         if factor is None:
-            return self._longer(self.mechanism.error_quantile(q))
+            law = self._law
+            far = self.mechanism.error_quantile(q) if law is None else float(law.quantile(q))
+            return self._longer(far)
         return self._longer(factor_quantile(self.mechanism, self._answers, factor, q))
 
     @property
@@ -106,6 +113,9 @@ class NoiseOfValue:
         ----------
         docs/proofs/products.md, claim 7
         """
+        law = self._law
+        if law is not None:
+            return self._longer(math.sqrt(law.mean_square()))
         return self._longer(noise_per_mean(self.mechanism, self._answers))
 
     @property
@@ -121,6 +131,9 @@ class NoiseOfValue:
         UnsupportedError
             If the mechanism does not add its noise to coordinates.
         """
+        law = self._law
+        if law is not None:
+            return self._longer(1.0) ** 2 * law.mean_square()
         bound = mean_square_bound(self.mechanism, self._answers, is_shrunk=self.shrunk)
         return self._longer(1.0) ** 2 * bound
 
@@ -132,45 +145,28 @@ class NoiseOfValue:
         """
         if self.n is not None:
             return float(self.n)
-        return self._released(self.statistic.released_count)
+        return None if self._outcome is None else self._outcome.count
 
     @property
     def _divided_by(self) -> float | None:
         """What sums are divided by: the number of records, or their weight as it was released."""
-        weighs = self.statistic.weighs
-        return self._released(self.statistic.released_total) if weighs else self.count
+        if self.offer.last.query.sums:
+            return None if self._outcome is None else self._outcome.total
+        return self.count
+
+    @property
+    def _law(self) -> FactorLaw | None:
+        known = self._known_outcome  # first: its error says more than that of the answers
+        return noise_law(self.mechanism, self._answers, known)
 
     def _longer(self, length: float) -> float:
-        total = self._divided_by
-        if self.statistic.totals and total is None:
+        return self._known_outcome.gain * length
+
+    @property
+    def _known_outcome(self) -> Value:
+        if self._outcome is None:
             raise UnsupportedError(
-                "how long the noise is in the value depends on what was released beside it, which "
-                "is not known of this release: its integers are not those of its answers"
+                "how long the noise is in the value depends on what was released, which is not "
+                "known of this release: its integers are not those of its answers"
             )
-        return noise_factor(self.statistic, self.ball, total) * length
-
-    def _released(
-        self, read: Callable[[Ball, list[NDArray[np.float64]]], float | None]
-    ) -> float | None:
-        """Read a number of the noisy answers; None of integers that are none.
-
-        There have to be as many as answers have, within float64.
-        """
-        drawn, shape = self._on_grid, (self.statistic.steps, self._answers.manifold.dim)
-        if len(drawn.integers) != math.prod(shape):
-            return None
-        try:
-            noisy = drawn.values().reshape(shape)
-        except OverflowError:
-            return None
-        return read(self.ball, [*noisy])
-
-    def _deviation(self) -> float:
-        """Return the standard deviation of the noise of a coordinate of an answer, or NaN."""
-        if self.shrunk:
-            return math.nan
-        try:
-            square = mean_square_bound(self.mechanism, self._answers, is_shrunk=False)
-            return math.sqrt(square / self._answers.manifold.dim)
-        except (UnsupportedError, OverflowError):
-            return math.nan
+        return self._outcome

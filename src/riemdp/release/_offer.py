@@ -2,42 +2,76 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from riemdp._checks import is_one_of
+from riemdp._checks import is_one_of, positive
 from riemdp._combinations import NEEDS_ALL
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import borrowed, both_proved
 from riemdp.manifolds import Ball, ball_proofs
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
-from riemdp.noise.exact import ExactDraw
+from riemdp.noise import part_of
+from riemdp.noise.exact import ExactDraw, default_grid
 from riemdp.privacy import certified_available, product_up
 from riemdp.release._doubt import unproven
 from riemdp.release._sensitivity import computed_sensitivity
-from riemdp.release._shares import number_of_answers, ways
-from riemdp.statistics import Neighbours, ReplaceOne, Statistic, mean_for
+from riemdp.release._shares import parts_of
+from riemdp.release._shrink import mean_square_bound
+from riemdp.statistics import Neighbours, Query, ReplaceOne, Statistic, Value, mean_for, outline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from riemdp._part import Part
-    from riemdp.manifolds import Manifold
+    from riemdp.noise import FactorLaw
     from riemdp.privacy import Budget
-
-    #: Where claims are proved, by the part that makes them.
-    Claims = Mapping[str, str | None]
+    from riemdp.statistics import Outline
 
     #: One that is to be calibrated, or is.
     AnyMechanism = type[Mechanism] | Choice | Mechanism
 
-    #: Which statistic on a space is released with a mechanism.
-    Wanted = Callable[[Manifold, AnyMechanism], Statistic]
+    #: Which statistic in a ball is released with a mechanism.
+    Wanted = Callable[[Ball, AnyMechanism], Statistic]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query with the noise for its answer.
+
+    Attributes
+    ----------
+    query : Query
+        As it is asked of typical answers: others may lead to another one with these numbers.
+    answers : Ball
+        Public ball of the answers.
+    mechanism : Mechanism
+        On its space.
+    sensitivity : float
+        Of the answer as computed: that of the exact one plus ``2 tol``.
+    tol : float
+        Public tolerance.
+    draw : ExactDraw or None
+        How ideal draws are rounded to a public grid; None of what is not drawn from.
+    """
+
+    query: Query
+    answers: Ball
+    mechanism: Mechanism
+    sensitivity: float
+    tol: float
+    draw: ExactDraw | None = None
+
+    @property
+    def grid(self) -> int:
+        """Minus the binary logarithm of the step of the grid that answers are drawn on."""
+        return default_grid(self.mechanism.sigma)
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A statistic with a mechanism that is calibrated for it.
+    """A statistic with a mechanism that is calibrated for each of its queries.
 
     It is what ``plan`` lists, ``"auto"`` chooses among, a release is drawn from and :func:`verify`
     computes again.
@@ -45,24 +79,17 @@ class Offer:
     Attributes
     ----------
     statistic : Statistic
-    mechanism : Mechanism
-        On the space of ``statistic.answers(ball)``.
     ball : Ball
         Public ball of the records.
     n : int or None
         Number of records, where it is public; of a plan one that is supposed.
     neighbours : Neighbours
-    sensitivity : float
-        Of one answer of weight 1 as computed: that of the exact statistic plus ``2 tol``.
-    tol : float
-        Public tolerance of the statistic.
-    steps : int or None
-        Number of answers that the budget is shared among, as it was read for that; None of an offer
-        that is not drawn from.
-    draw : ExactDraw or None
-        How ideal draws are rounded to a public grid; None of an offer that is not drawn from.
+    asked : tuple of Asked
+        One for each query, in turn.
+    value : Value
+        What typical answers lead to.
     projected : bool
-        Whether draws are projected onto the ball of answers.
+        Whether the draw is projected onto the ball of answers.
 
     Examples
     --------
@@ -76,19 +103,39 @@ class Offer:
     """
 
     statistic: Statistic
-    mechanism: Mechanism
     ball: Ball
     n: int | None
     neighbours: Neighbours
-    sensitivity: float
-    tol: float
-    steps: int | None = None
-    draw: ExactDraw | None = None
+    asked: tuple[Asked, ...]
+    value: Value
     projected: bool = True
 
-    def proofs(
-        self, budget: Budget, shared: tuple[Claims, Claims] | None = None
-    ) -> dict[str, str | None]:
+    @property
+    def last(self) -> Asked:
+        """The last query, whose noise is that of the value."""
+        return self.asked[-1]
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """That of the last query."""
+        return self.last.mechanism
+
+    @property
+    def answers(self) -> Ball:
+        """Public ball of the last answer."""
+        return self.last.answers
+
+    @property
+    def sensitivity(self) -> float:
+        """That of the last query."""
+        return self.last.sensitivity
+
+    @property
+    def tol(self) -> float:
+        """That of the last query."""
+        return self.last.tol
+
+    def proofs(self, budget: Budget) -> dict[str, str | None]:
         """Return where the claims that a guarantee rests on are proved; None where nowhere.
 
         Two parts of one name are proved if both are; one that is not registered under its name, or
@@ -98,55 +145,46 @@ class Offer:
         ----------
         budget : Budget
             Definition of the guarantee.
-        shared : tuple, optional
-            What :meth:`shared_claims` returns, where that is at hand.
 
         Returns
         -------
         dict of str to (str or None)
             By the part that makes the claim.
         """
-        first, last = self.shared_claims(budget) if shared is None else shared
-        draw = {} if self.draw is None else {"exact draw": self.draw.proof}
-        return both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), draw, last)
-
-    def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
-        """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
-
-        See :meth:`proofs` for the budget, and for what is returned of each claim.
-        """
         statistic, ball = self.statistic, self.ball
-        claims = [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
+        draw = {} if self.last.draw is None else {"exact draw": self.last.draw.proof}
+        claims = [ball_proofs(ball), _claims(self.mechanism, self.mechanism.proofs()), draw]
+        claims += [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
         claims.append(_claims(statistic, statistic.proofs_on(ball)))
-        others = (statistic.range(ball), statistic.answers(ball))
+        others = (self.value.ball, *(each.answers for each in self.asked))
         claims += [ball_proofs(other) for other in others if other is not ball]
-        return ball_proofs(ball), both_proved(*claims)
+        return both_proved(*claims)
 
     def unproven(self, budget: Budget) -> str:
         """Return the names of what has no proof, empty if there is none. See :meth:`proofs`."""
         return unproven(self.proofs(budget))
 
 
-def _claims(part: Part, stated: Claims) -> Claims:
+def _claims(part: Part, stated: Mapping[str, str | None]) -> Mapping[str, str | None]:
     """Return what a part states; who says nothing of itself claims nothing."""
-    silent: Claims = {} if part.name in stated else {part.name: None}
+    silent: dict[str, str | None] = {} if part.name in stated else {part.name: None}
     others = borrowed(part)
     return both_proved(stated, silent, others) if silent or others else stated
 
 
-def wanted_mean(manifold: Manifold, mechanism: type[Mechanism] | Choice | Mechanism) -> Statistic:
+def wanted_mean(ball: Ball, mechanism: type[Mechanism] | Choice | Mechanism) -> Statistic:
     """Return the mean that is released with a mechanism.
 
     Parameters
     ----------
-    manifold : Manifold
+    ball : Ball
     mechanism : Mechanism class, Choice or Mechanism
 
     Returns
     -------
     FrechetMean or TangentMean
     """
-    return mean_for(manifold, mechanism.metric, mechanism.intrinsic)
+    return mean_for(ball.manifold, mechanism.metric, mechanism.intrinsic)
 
 
 def offer(
@@ -165,8 +203,8 @@ def offer(
     ----------
     statistic : Statistic
     mechanism : Mechanism class, Choice or Mechanism
-        A class is calibrated to the budget, to a share of it for each of several answers; an
-        instance has to satisfy that as it is.
+        A class is calibrated to the budget, to a share of it for each of several queries; an
+        instance has to satisfy the budget as it is, and is for one query.
     ball : Ball
         Public ball of the records.
     n : int or None
@@ -197,7 +235,8 @@ class Terms:
     """What an offer is asked for, beside statistic and mechanism; see :func:`offer`.
 
     With ``streams`` records come a part at a time; with ``rereads`` these may be read several times
-    for an answer, where it takes that.
+    for an answer, where it takes that. ``spread`` is a public guess of how far records are from
+    their mean, which errors are stated for; by default the radius.
     """
 
     ball: Ball
@@ -207,6 +246,7 @@ class Terms:
     draws: bool = True
     streams: bool = False
     rereads: bool = False
+    spread: float | None = None
 
     def offered(
         self, statistic: Statistic, kind: type[Mechanism] | Choice
@@ -220,47 +260,86 @@ class Terms:
     def offer(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
         """Return an offer; see :func:`offer`."""
         ball = self.ball
-        statistic = (self.neighbours or ReplaceOne()).form(statistic, ball)
-        if self.streams and not (self.rereads or statistic.streams(ball)):
+        neighbours = ReplaceOne() if self.neighbours is None else self.neighbours
+        statistic = neighbours.form(statistic, ball)
+        found = outline(statistic, self.ball, self.spread, float(self.n or 1))
+        if self.streams and not (self.rereads or all(q.adds(ball) for q in found.queries)):
             raise _needs_all(statistic, ball)
-        made = self._without_draw(statistic, mechanism)
-        if self.streams and statistic.passes(ball, made.tol) is None:
+        made = self._without_draw(statistic, found, mechanism, neighbours)
+        if self.streams and not all(passes(each, ball) for each in made.asked):
             raise _needs_all(statistic, ball)
         return with_draw(made) if self.draws else made
 
-    def _without_draw(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
+    def _without_draw(
+        self,
+        statistic: Statistic,
+        found: Outline,
+        mechanism: AnyMechanism,
+        neighbours: Neighbours,
+    ) -> Offer:
         """Return an offer of this very statistic, without a draw."""
-        ball, n, budget = self.ball, self.n, self.budget
-        steps = number_of_answers(statistic)
         check_mechanism(mechanism)
         given = calibrated(mechanism)
         kind = type(given) if given is not None else as_choice(mechanism).kind
         if kind.exact_draw is Mechanism.exact_draw:  # before anything else is asked of it
             raise _not_drawn(kind.name, f"no exactly rounded draw of {kind.name} is known")
-        weight, part = next(ways(kind, statistic, steps, budget))
-        neighbours = ReplaceOne() if self.neighbours is None else self.neighbours
-        answers = statistic.answers(ball)
-        if given is not None and (problem := given.foreign_to(answers)):
-            raise InvalidParameterError(problem)
         if not is_one_of(mechanism.metric, ("distance", "coordinates")):
             raise UnsupportedError(
                 f'the metric of {mechanism.name} must be "distance" or "coordinates", and is '
                 "neither"
             )
-        sensitivity, used = computed_sensitivity(
-            statistic, ball, n, mechanism.metric, neighbours=neighbours
-        )
-        together = product_up(sensitivity, weight)
-        if given is None:
-            choice = as_choice(mechanism)
-            needed = choice.needed(answers)
-            given = choice.calibrate_on(answers.manifold, together, part, **needed)
-        elif not given.satisfies(together, part):
-            raise NotAttainableError(
-                f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
-                f"{together:.6g}; calibrate it, or name the mechanism and let it be calibrated"
+        several = len(found.queries) > 1
+        if several and given is not None:
+            raise InvalidParameterError(
+                f"the {statistic.title} asks {len(found.queries)} queries, each with noise of its "
+                f'own scale, and a calibrated mechanism has one; give mechanism="{given.name}"'
             )
-        return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
+        shares = [positive(query.share, "the share of a query") for query in found.queries]
+        joint = kind.joint_weight([math.sqrt(share) for share in shares]) if several else None
+        parts = parts_of(self.budget, shares) if joint is None else [self.budget] * len(shares)
+        known: dict[Any, Mechanism] = {}  # many steps are alike
+        asked = []
+        for query, share, part in zip(found.queries, shares, parts, strict=True):
+            answers = query.answers(self.ball)
+            if given is not None and (problem := given.foreign_to(answers)):
+                raise InvalidParameterError(problem)
+            sensitivity, tol = computed_sensitivity(
+                statistic, query, self.ball, self.n, mechanism.metric, neighbours
+            )
+            together = sensitivity
+            if joint is not None:
+                factor = math.nextafter(positive(joint, "a weight") / math.sqrt(share), math.inf)
+                together = product_up(sensitivity, math.nextafter(factor, math.inf))
+            at = answers.reach, answers.center.tobytes()  # which draws and bases depend on
+            alike = answers.manifold, *at, together, share
+            if given is None and alike not in known:
+                choice = as_choice(mechanism)
+                needed = choice.needed(answers)
+                known[alike] = choice.calibrate_on(answers.manifold, together, part, **needed)
+            elif given is not None and not given.satisfies(together, part):
+                raise NotAttainableError(
+                    f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
+                    f"{together:.6g}; calibrate it, or name the mechanism and let it be calibrated"
+                )
+            asked.append(Asked(query, answers, given or known[alike], sensitivity, tol))
+        value = self.typical(statistic, asked) if several else found.value
+        return Offer(statistic, self.ball, self.n, neighbours, tuple(asked), value)
+
+    def typical(self, statistic: Statistic, asked: Sequence[Asked]) -> Value:
+        """Return what typical answers lead to, with the noise that each of them has."""
+        deviations = [deviation_of(each.mechanism, each.answers) for each in asked]
+        return outline(statistic, self.ball, self.spread, float(self.n or 1), deviations).value
+
+
+def passes(asked: Asked, ball: Ball) -> int | None:
+    """Return how often records that come a part at a time are read for an answer.
+
+    None where it cannot be computed so.
+    """
+    if asked.query.adds(ball):
+        return 1
+    first = asked.query.in_passes(ball, asked.tol)
+    return None if first is None else first.left
 
 
 def _needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
@@ -286,22 +365,26 @@ def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
 
 
 def with_draw(made: Offer) -> Offer:
-    """Return an offer with its exact draw: without one there is no release.
+    """Return an offer with its exact draws: without them there is no release.
 
     ``UnsupportedError`` if none is proved, or one would take too long, from public numbers alone.
     """
-    mechanism = made.mechanism
-    try:
-        draw = exact_draw(mechanism, made.statistic.answers(made.ball))
-    except UnsupportedError as problem:
-        raise _not_drawn(mechanism.name, str(problem)) from problem
     if not certified_available():
         raise InvalidParameterError(
             "releases need python-flint for exact draws, and it is not installed: pip install "
             "python-flint"
         )
-    draw.check_drawable()
-    return replace(made, draw=draw)
+    known: dict[int, ExactDraw] = {}
+    for each in made.asked:
+        if id(each.mechanism) not in known:
+            try:
+                draw = exact_draw(each.mechanism, each.answers)
+            except UnsupportedError as problem:
+                raise _not_drawn(each.mechanism.name, str(problem)) from problem
+            draw.check_drawable()
+            known[id(each.mechanism)] = draw
+    asked = (replace(each, draw=known[id(each.mechanism)]) for each in made.asked)
+    return replace(made, asked=tuple(asked))
 
 
 def _not_drawn(name: str, why: str) -> UnsupportedError:
@@ -318,28 +401,33 @@ def expected_distance(found: Offer) -> float | None:
     bound.
     """
     try:
-        answers = found.statistic.answers(found.ball)
-        factor = noise_factor(found.statistic, found.ball, found.n)
-        return factor * float(found.mechanism.expected_distance_in(answers))
+        law = noise_law(found.mechanism, found.answers, found.value)
+        far = found.mechanism.expected_distance_in(found.answers) if law is None else law.mean()
+        return found.value.gain * float(far)
     except UnsupportedError:
         return None
 
 
-def noise_factor(statistic: Statistic, ball: Ball, count: float | None) -> float:
-    """How many times longer noise may be in the value than in an answer.
+def noise_law(mechanism: Mechanism, answers: Ball, value: Value) -> FactorLaw | None:
+    """Law of the coordinates of the noise of an answer that a value has; None where it has all.
 
-    ``count`` is the number of records, as far as it is known; 1 where it is not.
+    ``UnsupportedError`` where it is not known.
     """
-    factor = statistic.noise_in_value(ball)
-    return factor / max(count or 1.0, 1.0) if statistic.totals else factor
+    if value.size in (None, answers.manifold.dim):
+        return None
+    added = mechanism.added_noise(answers)
+    if added is None:
+        raise UnsupportedError(f"the noise of {mechanism.name} in a coordinate is not known")
+    return part_of(added, value.size)
 
 
-def noise_length(mechanism: Mechanism) -> float:
-    """Mean length of the noise in an answer, 0 where the class knows none: a public number."""
+def deviation_of(mechanism: Mechanism, answers: Ball) -> float:
+    """Return the standard deviation of the noise of a coordinate, NaN where it is not known."""
     try:
-        return float(mechanism.expected_distance())
-    except UnsupportedError:
-        return 0.0
+        square = mean_square_bound(mechanism, answers, is_shrunk=False)
+        return math.sqrt(square / answers.manifold.dim)
+    except (UnsupportedError, OverflowError):
+        return math.nan
 
 
 def error_quantile(found: Offer, q: float) -> float | None:
@@ -347,12 +435,12 @@ def error_quantile(found: Offer, q: float) -> float | None:
 
     Also where that depends on the answer.
     """
-    answers = found.statistic.answers(found.ball)
     try:
         mechanism = found.mechanism
-        if mechanism.expected_distance_in(answers) != mechanism.expected_distance():
+        if (law := noise_law(mechanism, found.answers, found.value)) is not None:
+            return found.value.gain * float(law.quantile(q))
+        if mechanism.expected_distance_in(found.answers) != mechanism.expected_distance():
             return None
-        factor = noise_factor(found.statistic, found.ball, found.n)
-        return factor * float(mechanism.error_quantile(q))
+        return found.value.gain * float(mechanism.error_quantile(q))
     except UnsupportedError:
         return None

@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpErro
 from riemdp.kernel import in_tiles, rows_for
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._own_directions import own_directions
-from riemdp.release._relation import check_listed, list_of_people, number_of_people, relation
+from riemdp.release._relation import check_listed, list_of_people, number_of_people
 from riemdp.release._run import run
 from riemdp.release._streams import chunks_of, is_stream
 from riemdp.release._unopened import check_shapes, public_size
@@ -49,9 +49,7 @@ def released_on_sphere(
     """
     users, n = options.users, options.n
     has_users = users is not None
-    related = relation(
-        options.neighbours, options.adjacency, budget, has_users=has_users, people=options.people
-    )
+    related = options.relation(budget, has_users=has_users)
     if is_stream(points, related):
         chunks: Any = chunks_of(points, n if related.size_is_public else None)
         made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read

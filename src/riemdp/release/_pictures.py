@@ -117,7 +117,7 @@ def _headline(release: Release) -> tuple[str, ...]:
 
 
 def _space(release: Release) -> Manifold:
-    return release.statistic.range(release.ball).manifold
+    return release.offer.value.ball.manifold
 
 
 def _said(space: Manifold, distance: float) -> str:

@@ -22,7 +22,6 @@ from riemdp.release._offer import (
     Terms,
     error_quantile,
     expected_distance,
-    noise_factor,
     wanted_mean,
 )
 from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
@@ -52,6 +51,10 @@ _CONFORMAL = (
 
 _SAME_NOISE = "not listed: mechanisms whose noise is that of one above them, on this space"
 
+_UPPER_END = (
+    "the expected error is that for records spread over the whole ball, an upper end: give "
+    "spread=..., a public guess of how far they are from their mean"
+)
 _SUPPOSED = (
     "n is private, and supposed here: noise is the same for any number; errors are those for n = {}"
 )
@@ -137,7 +140,7 @@ class Plan(Table):
     rows : tuple of PlanRow
         One for each mechanism, available or not; of means also the refined one, which has to be
         asked for, by ``private_mean(..., method="refined")``: its noise follows the spread of the
-        records, and the table can only say how long it is were they spread over the ball.
+        records.
     adapt : Forecast or None
         What ``private_mean(..., adapt=True)`` promises, where that was asked for.
     neighbours : Neighbours
@@ -145,7 +148,7 @@ class Plan(Table):
     ball : Ball or None
         Public ball, of which ``radius`` is the radius.
     spread, signal : float or None
-        Public guesses about one mean among several.
+        Public guesses about the records, and about one mean among several.
 
     Examples
     --------
@@ -372,8 +375,10 @@ def plan(
         Whether to say what to expect of a search for a smaller ball within this budget (PureDP,
         ApproxDP, GDP or ZCDP), see :func:`riemdp.private_ball`.
     spread : float, optional
-        Of several means at once, a public guess of the root mean square distance of a record from
-        its mean in one factor: the plan then holds noise against sampling.
+        Public guess of the root mean square distance of a record from the mean; of several means at
+        once, in one factor. Where noise follows the spread of the records, errors are those for it,
+        and by default those for records spread over the whole ball. Of several means the plan then
+        holds noise against sampling, too.
     signal : float, optional
         Of several means at once, a public guess of the root mean square distance of the means from
         the centre of the ball in one factor: the plan then says where the centre itself is the
@@ -389,8 +394,8 @@ def plan(
     UnsupportedBallError
         If the radius is not positive and finite, or too large for the manifold.
     InvalidParameterError
-        If n is not a positive integer, the target or a guess not positive and finite, guesses
-        are about a single mean, or the ball is one of another space.
+        If n is not a positive integer, the target or a guess not positive and finite, ``signal``
+        is about a single mean, or the ball is one of another space.
 
     Examples
     --------
@@ -419,7 +424,12 @@ def plan(
     if adapt:
         check_searched(neighbours)
     ball = _ball(manifold, radius)
-    guesses = _guesses(manifold, spread, signal)
+    spread = None if spread is None else positive(spread, "spread")
+    if signal is not None and len(manifold.factors) == 1:
+        raise InvalidParameterError(
+            f"signal is about one mean of a Power or a Product, and {manifold} is neither"
+        )
+    signal = None if signal is None else positive(signal, "signal")
     wanted: Wanted = wanted_mean if statistic is None else lambda *_: statistic
     if isinstance(mechanisms, str):
         raise InvalidParameterError(
@@ -427,8 +437,9 @@ def plan(
         )
     compared = kinds().values() if mechanisms is None else map(named, mechanisms)
     choices = map(as_choice, compared)
-    terms = Terms(ball, n, budget, neighbours)
-    found = [_Case(wanted(manifold, each), each, terms) for each in choices]
+    whole = None if spread is None else spread * math.sqrt(len(manifold.factors))
+    terms = Terms(ball, n, budget, neighbours, spread=whole)
+    found = [_Case(wanted(ball, each), each, terms) for each in choices]
     if statistic is None and mechanisms is None:
         found.append(_Case(RefinedMean(), as_choice(TangentGaussian), terms))
     cases = ticks(found, len(found), "mechanisms")
@@ -436,7 +447,17 @@ def plan(
     counted = not neighbours.size_is_public
     expected = forecast(ball.reach, manifold.dim, n, budget, counted=counted) if adapt else None
     return Plan(
-        manifold, ball.radius, n, budget, target_error, rows, expected, neighbours, ball, *guesses
+        manifold,
+        ball.radius,
+        n,
+        budget,
+        target_error,
+        rows,
+        expected,
+        neighbours,
+        ball,
+        spread,
+        signal,
     )
 
 
@@ -448,18 +469,6 @@ def _ball(manifold: Manifold, radius: float | Ball) -> Ball:
             f"the ball belongs to {radius.manifold}, and the plan is for {manifold}"
         )
     return radius
-
-
-def _guesses(manifold: Manifold, *given: float | None) -> list[float | None]:
-    """Spread and signal of one mean among several."""
-    found = []
-    for name, guess in zip(("spread", "signal"), given, strict=True):
-        if guess is not None and len(manifold.factors) == 1:
-            raise InvalidParameterError(
-                f"{name} is about one mean of a Power or a Product, and {manifold} is neither"
-            )
-        found.append(None if guess is None else positive(guess, name))
-    return found
 
 
 def _error(row: PlanRow) -> float:
@@ -494,10 +503,18 @@ class _Case:
             expected_distance=expected_distance(made),
             quantile_95=error_quantile(made, 0.95),
             unproven=made.unproven(terms.budget),
-            caveat=made.statistic.caveat,
+            caveat="; ".join(filter(None, (made.statistic.caveat, self._upper_end(made)))),
             noise_per_mean=_per_mean(made),
-            warning=pure_noise(terms.budget, made.statistic.answers(made.ball)),
+            warning=pure_noise(terms.budget, made.answers),
         )
+
+    def _upper_end(self, made: Offer) -> str:
+        """Say that errors follow the spread of the records, where no guess of it was given."""
+        if self.terms.spread is not None:
+            return ""
+        near = replace(self.terms, spread=made.ball.reach / 16.0)
+        less = near.typical(made.statistic, made.asked).gain
+        return _UPPER_END if less < made.value.gain else ""
 
     def excess(self, target_error: float, **changed: Any) -> float:
         """Return the logarithm of the expected distance over a target; ``inf`` where none is."""
@@ -508,12 +525,11 @@ class _Case:
 
 def _per_mean(made: Offer) -> float | None:
     """Return the noise of one mean among several, None where that is not known."""
-    answers = made.statistic.answers(made.ball)
+    answers = made.answers
     if len(answers.manifold.factors) == 1:
         return None
     try:
-        factor = noise_factor(made.statistic, made.ball, made.n)
-        return factor * noise_per_mean(made.mechanism, answers)
+        return made.value.gain * noise_per_mean(made.mechanism, answers)
     except UnsupportedError:
         return None
 

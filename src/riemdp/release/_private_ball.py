@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp._checks import scale, shown
+from riemdp._checks import is_one_of, scale, shown
 from riemdp._errors import InvalidParameterError, LedgerError, UnsupportedBallError
 from riemdp._keywords import with_advice
 from riemdp._progress import uncounted, work
@@ -17,28 +16,27 @@ from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
-from riemdp.release._charging import after_charge, anchored, charged, check_relation, check_unit
+from riemdp.release._charging import after_charge, anchored, charged, check_relation
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
+from riemdp.release._offer import Offer
 from riemdp.release._relation import (
     check_searched,
     list_of_people,
-    relation,
     says_whose,
     stated_number,
     with_users,
 )
 from riemdp.release._remarks import tell
 from riemdp.release._run import Options
-from riemdp.release._search._adaptive import Numbers
+from riemdp.release._search._adaptive import LEAST_LEFT, Numbers
 from riemdp.release._search._found import PrivateBall
-from riemdp.release._search._receipt import searched
 from riemdp.release._search._records import made_of
 from riemdp.release._search._steps import Search, found_ball, search_proofs, working_ball
-from riemdp.release._search._units import Units
+from riemdp.release._search._units import Units, searched
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import Unopened
-from riemdp.statistics import TangentMean, check_centre
+from riemdp.statistics import TangentMean, Value, check_centre
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +48,6 @@ if TYPE_CHECKING:
     from riemdp.release._search._adaptive import Outcome
     from riemdp.statistics import Records
 
-#: Share of the budget that is left for releases at least.
-_LEAST = 0.3
 #: A ball that is found has at least this share of the public radius.
 _SMALLEST = 2.0**-25
 
@@ -171,27 +167,24 @@ def find_ball(
         )
     check_budget(budget)
     records = with_users(points, options.users)
-    neighbours = relation(
-        options.neighbours,
-        options.adjacency,
-        budget,
-        has_users=says_whose(records),
-        people=options.people,
-    )
+    neighbours = options.relation(budget, has_users=says_whose(records))
     check_searched(neighbours)
     budget = budget.under(neighbours.adjacency)
-    along = _axis(axis) and ball.manifold.scale_axis is not None
+    if axis is not None and not is_one_of(axis, ("auto",)):
+        raise InvalidParameterError(
+            f'axis must be "auto", or None for a search without it, got {shown(axis)}'
+        )
+    along = axis is not None and ball.manifold.scale_axis is not None
     check_accountant(accountant)
     source = source_of(options.generator)
     check_relation(accountant, neighbours)
-    check_unit(accountant, neighbours)
     no_stream(records.points, "a search for a ball")
     if "users" in neighbours.takes:
         check_centre(ball)
     listed = list_of_people(options.people)
     data = Unopened(records, ball.manifold, ball, neighbours, listed=listed)
     n = data.size(stated_number(neighbours, options.n, options.people))
-    asked: Any = SimpleNamespace(statistic=TangentMean(), ball=ball, n=n, neighbours=neighbours)
+    asked = Offer(TangentMean(), ball, n, neighbours, (), Value(ball.center, ball))
     data.check(asked)
     shared = adds_up(budget, ball.manifold.dim)
     search = Search(ball, n, shared, along)
@@ -199,7 +192,7 @@ def find_ball(
     if possible:
         _check_possible(search, options.allow_unproven)
     if check is not None:
-        check(ball, n, share_of(shared, _LEAST) if possible else budget)
+        check(ball, n, share_of(shared, float(LEAST_LEFT)) if possible else budget)
     account: Reservation
 
     def charge() -> Anchor | None:
@@ -257,11 +250,3 @@ def _reserved(
         return reserved, anchored(getattr(reserved, "entry", None))
     # what others may mean by other names than spend is not known
     return Reservation(budget, label, shared), charged(accountant, budget, label)
-
-
-def _axis(axis: object) -> bool:
-    if axis is not None and not (isinstance(axis, str) and axis == "auto"):
-        raise InvalidParameterError(
-            f'axis must be "auto", or None for a search without it, got {shown(axis)}'
-        )
-    return axis is not None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp import statistics  # whose names that not every mean needs are found in use
 from riemdp._checks import is_one_of, shown
-from riemdp._combinations import AT_ONCE, WEIGHTS_ON_A_BALL
+from riemdp._combinations import WEIGHTS_ON_A_BALL
 from riemdp._errors import InvalidParameterError, UnprovenMechanismError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
@@ -97,8 +97,8 @@ def private_mean(
     rounds : int, default 2
         Of the refined mean. One is the tangent mean (on flat spaces the Fréchet mean).
     shares : sequence of float, optional
-        Share of every round of the squared budget, of sum 1; by default 0.2 together for all but
-        the last.
+        Share of the budget that each round takes (of epsilon, of rho, or of mu^2), of sum 1; by
+        default 0.2 together for all but the last.
     alpha : float, default 2.0
         Length that the refined mean clips to, in units of the released spread.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
@@ -211,8 +211,6 @@ def private_mean(
     records, weighs = weighted(records, weights, asked, wanted, private=private_weights)
     if weighs is not None and adapt:
         raise InvalidParameterError(str(WEIGHTS_ON_A_BALL))
-    if weights is not None and not private_weights and method != "one-shot":
-        raise InvalidParameterError(str(AT_ONCE))
     wanted = weighs or wanted
     options = Options(
         mechanism=mechanism,

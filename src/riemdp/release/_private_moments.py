@@ -69,7 +69,7 @@ def private_moments(
         of a record there, from which covariances, components and regions come.
     base : {"public", "recentred"}, default "public"
         Where records are seen from: the centre of the ball, or a mean that is released first, with
-        a ``share`` of the squared budget; records are clipped to ``alpha`` times the spread there,
+        a ``share`` of the budget; records are clipped to ``alpha`` times the spread there,
         so that noise follows the spread and not the radius. See
         :class:`riemdp.statistics.Recentred`.
     share, alpha : float

@@ -68,7 +68,7 @@ def private_median(
     steps : int, default 12
         Number of steps, public.
     warm_share : float, default 0.25
-        Share of the first round of the squared budget (of mu^2 for Gaussian noise).
+        Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
     neighbours, adjacency, users, people, generator, accountant, n

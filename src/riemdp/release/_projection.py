@@ -26,29 +26,18 @@ def with_projection(made: Offer, project: Project) -> Offer:
 
     ``"auto"`` projects where the noise is shorter than the radius, on spaces that are no product.
     Elsewhere projection would shorten nearly every draw: what is left points in a random direction,
-    with a bias that no average over factors or releases takes away. Nor does it where the statistic
-    says that draws hold several quantities.
-
-    ``InvalidParameterError`` if several answers are asked for, and ``project`` is not what their
-    statistic does.
+    with a bias that no average over factors or releases takes away. Nor does it where a draw holds
+    several quantities, or several are made: ``InvalidParameterError`` if these are to be projected.
     """
-    projects = made.statistic.projects
-    if made.steps != 1:
-        if project is not projects and project != "auto":
-            if projects is False:
-                raise InvalidParameterError(
-                    f"the {made.statistic.name} takes {made.steps} answers, none of which is "
-                    "projected; leave project out"
-                )
+    if len(made.asked) > 1:
+        if project is True:
             raise InvalidParameterError(
-                f"the {made.statistic.name} takes {made.steps} answers, each of them projected "
-                "onto their public ball before the next is asked for; leave project out"
+                f"the {made.statistic.title} asks {len(made.asked)} queries, and none of the draws "
+                "is projected; leave project out"
             )
-        return made if made.projected is projects else replace(made, projected=projects)
-    if project == "auto" and not projects:
         project = False
     if project == "auto":
-        answers = made.statistic.answers(made.ball)
-        far = expected_distance(made)
-        project = len(answers.manifold.factors) == 1 and far is not None and far < answers.reach
+        answers, far = made.answers, expected_distance(made)
+        is_one = made.last.query.projects and len(answers.manifold.factors) == 1
+        project = is_one and far is not None and far < answers.reach
     return made if made.projected is project else replace(made, projected=project)

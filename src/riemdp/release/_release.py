@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,14 +13,19 @@ import numpy as np
 
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import real, real_array, shown
+from riemdp._checks import positive, real, real_array, shown
 from riemdp._combinations import INFERENCE
 from riemdp._described import Described
-from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
+from riemdp._errors import (
+    InvalidParameterError,
+    NotOnManifoldError,
+    RiemdpError,
+    UnsupportedError,
+)
 from riemdp._part import both_proved
 from riemdp._versions import PACKAGES, PATTERN
 from riemdp.manifolds import check_ball
-from riemdp.mechanisms import check_mechanism
+from riemdp.mechanisms import as_choice, check_mechanism
 from riemdp.noise.exact import check_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
@@ -28,12 +34,13 @@ from riemdp.release._denoise import Denoised, denoised
 from riemdp.release._doubt import doubt
 from riemdp.release._groups import group_guarantee, replacement_guarantee
 from riemdp.release._noise_of_value import NoiseOfValue
-from riemdp.release._offer import Offer, exact_draw
+from riemdp.release._offer import Asked, Offer, exact_draw
 from riemdp.release._per_mean import pure_noise
 from riemdp.release._pictures import View, draw_release
 from riemdp.release._remarks import at_the_boundary, is_noise, rows_of, tell
-from riemdp.release._rounded_value import value_again
+from riemdp.release._rounded_value import replayed
 from riemdp.release._search._steps import Search
+from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._shrink import gaussian_deviation, shrinkage
 from riemdp.release._written import Written
 from riemdp.statistics import (
@@ -45,6 +52,7 @@ from riemdp.statistics import (
     check_neighbours,
     check_statistic,
     confidence_region,
+    outline,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +63,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Anchor
-    from riemdp.statistics import ConfidenceRegion, ReleasedMoments
+    from riemdp.statistics import ConfidenceRegion, Query, ReleasedMoments, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +92,10 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     reason : str
         Why this mechanism: free text for people, which :func:`verify` does not check.
     sensitivity : float
-        Largest distance between the values of neighbours, as computed: ``2 tol`` is included. Of
-        several answers, that of one of weight 1.
+        Largest distance between the answers of neighbours, as computed: ``2 tol`` is included. Of
+        several queries, that of the last one.
     tol : float
-        Public tolerance of the statistic.
+        Public tolerance of the answer.
     ball : Ball
         Public ball to which records were clipped.
     n : int or None
@@ -107,10 +115,12 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         against the mechanism's; ``(None, None)`` where it states that they are not known.
     grid : int
         Minus the binary logarithm of the step of the public grid that the noisy answer was drawn
-        on.
+        on; of several queries, that of the last one.
     rounded : tuple of int
         The noisy answer on that grid, before it was shortened to the ball: normal coordinates
-        about its centre, in steps of the grid. Of several answers all, one after the other.
+        about its centre, in steps of the grid. Of several queries all answers, one after the other.
+    scales : tuple of float, optional
+        Scale of the noise of each answer; by default that of the mechanism.
     projected : bool
         Whether the draw was projected onto the ball of answers.
     shrunk : bool
@@ -161,6 +171,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     search: Search | None = field(default=None, repr=False)
     anchor: Anchor | None = field(default=None, repr=False)
     stated_versions: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    scales: tuple[float, ...] = field(default=(), repr=False)
     raw: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -170,11 +181,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         check_mechanism(self.mechanism)
         check_statistic(self.statistic)
         check_ball(self.ball)
-        range_ = self.statistic.range(self.ball)
-        given: Any = self.value
-        raw = np.array(given.raw if isinstance(given, NamedValues) else _real(given, range_))
-        raw.flags.writeable = False
-        object.__setattr__(self, "raw", raw)
         check_neighbours(self.neighbours)
         for name in ("sensitivity", "tol"):
             object.__setattr__(self, name, real(getattr(self, name), name))
@@ -196,10 +202,29 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             raise InvalidParameterError("search must be the receipt of a search, or None")
         if self.anchor is not None:
             check_anchor(self.anchor)
-        shown_as: Any = self.raw  # of another shape it is no value: that is for verify to say
-        if self.raw.shape == range_.manifold.point_shape:
-            shown_as = self.statistic.present(self.ball, self.raw, self._deviation)
+        scales = tuple(positive(each, "a scale") for each in self.scales or (self.mechanism.sigma,))
+        object.__setattr__(self, "scales", scales)
+        given: Any = self.value
+        found = self._outcome
+        raw = np.array(given.raw if isinstance(given, NamedValues) else _real(given, found))
+        raw.flags.writeable = False
+        object.__setattr__(self, "raw", raw)
+        shown_as: Any = raw  # of another shape it is no value: that is for verify to say
+        if found is not None and raw.shape == found.ball.manifold.point_shape:
+            if found.parts is not None:
+                shown_as = NamedValues(raw, found.parts)
+            else:
+                shown_as = found.ball.manifold.present(raw)
         object.__setattr__(self, "value", shown_as)
+
+    @functools.cached_property
+    def _outcome(self) -> Value | None:
+        """What the integers lead to; None of integers that are none of its answers."""
+        try:
+            h = shrinkage(self.mechanism, self.offer.answers) if self.shrunk else None
+            return replayed(self.offer, self.rounded, self.grid, h=h)
+        except (RiemdpError, ArithmeticError, ValueError):
+            return None
 
     @property
     def budget(self) -> Budget:
@@ -216,23 +241,41 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         """Name of the relation: ``"replace-one"``, neighbouring data sets differ in one record."""
         return self.neighbours.name
 
-    @property
+    @functools.cached_property
     def offer(self) -> Offer:
         """What was drawn from: the statistic with its calibrated mechanism."""
+        found = outline(self.statistic, self.ball, n=float(self.n or 1))
+        if len(found.queries) != len(self.scales):
+            raise InvalidParameterError(
+                f"scales must be one for each of {len(found.queries)} queries, got "
+                f"{len(self.scales)}"
+            )
+        *early, last = found.queries
+        asked = [self._asked(each, scale) for each, scale in zip(early, self.scales, strict=False)]
         draw = None
+        answers = last.answers(self.ball)
         with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
-            draw = exact_draw(self.mechanism, self._answers)
+            draw = exact_draw(self.mechanism, answers)
+        asked.append(Asked(last, answers, self.mechanism, self.sensitivity, self.tol, draw))
         return Offer(
             self.statistic,
-            self.mechanism,
             self.ball,
             self.n,
             self.neighbours,
-            self.sensitivity,
-            self.tol,
-            draw=draw,
+            tuple(asked),
+            found.value,
             projected=self.projected,
         )
+
+    def _asked(self, query: Query, sigma: float) -> Asked:
+        """Return a query before the last one with its noise."""
+        answers = query.answers(self.ball)
+        noise: Any = type(self.mechanism)
+        mechanism = noise(answers.manifold, sigma, **as_choice(noise).needed(answers))
+        sensitivity, tol = computed_sensitivity(
+            self.statistic, query, self.ball, self.n, mechanism.metric, self.neighbours
+        )
+        return Asked(query, answers, mechanism, sensitivity, tol)
 
     @property
     def proven(self) -> bool:
@@ -419,7 +462,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             If the number of records is private, the mechanism does not add its noise to
             coordinates in a uniform direction (as tangent and wrapped mechanisms do, and all on
             flat spaces), the dimension is under 3
-            (Gaussian noise) or 4, or several answers were asked for.
+            (Gaussian noise) or 4, or there were several queries.
         InvalidParameterError
             If it is shrunk already.
 
@@ -430,17 +473,17 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         if self.shrunk:
             raise InvalidParameterError("this release is shrunk already; once is enough")
         answers = self._answers
-        if self.statistic.steps != 1:
+        if len(self.scales) != 1:
             raise UnsupportedError(
-                f"the {self.statistic.name} takes several answers; releases of one can be shrunk"
+                f"the {self.statistic.name} asks several queries; releases of one can be shrunk"
             )
-        if self.statistic.totals:
+        if self.offer.last.query.sums:
             raise UnsupportedError(
                 "sums with their number are no value that shrinkage brings nearer to the centre: "
                 "both would be shortened alike; release under replace-one"
             )
         h = shrinkage(self.mechanism, answers)
-        return self._shrunk(value_again(self, h))
+        return self._shrunk(replayed(self.offer, self.rounded, self.grid, h=h).raw)
 
     def _shrunk(self, value: Any) -> Release:
         found = dataclasses.replace(self, value=value, shrunk=True)
@@ -479,7 +522,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             If an argument is outside its domain.
         UnsupportedError
             If the space is no power, the noise is not Gaussian or not added to coordinates,
-            several answers were asked for or their number is private, or the release was shrunk.
+            there were several queries or a private number of records, or the release was shrunk.
 
         References
         ----------
@@ -535,19 +578,23 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
 
         See :meth:`confidence_region` for releases that have none: ``UnsupportedError``.
         """
-        if type(self.statistic).released_moments is Statistic.released_moments:
-            self.statistic.released_moments(self.ball, self.raw, 0.0, 0)  # says what does have them
+        if self.n is None:
+            raise UnsupportedError(str(INFERENCE))
+        moments = None if self._outcome is None else self._outcome.moments
+        if moments is None:
+            raise UnsupportedError(
+                f"the {self.statistic.title} comes without the second moments that say how far "
+                'records spread; release private_moments(..., second="matrix")'
+            )
         if self.projected or self.shrunk:
             raise UnsupportedError(
                 "inference needs the draw as it was, and this one was projected or shrunk; "
                 'release with project="auto", and without shrink()'
             )
-        if self.n is None:
-            raise UnsupportedError(str(INFERENCE))
         if self.search is not None and self.search.ball != self.ball:
             check_inference(self.search.ball)
-        deviation = gaussian_deviation(self.mechanism, self._answers)
-        found = self.statistic.released_moments(self.ball, self.raw, deviation, self.n)
+        gaussian_deviation(self.mechanism, self._answers)  # no other noise will do
+        found = moments(self.n)
         # A ball that was found is a release about the same records.
         return found if self.search is None else dataclasses.replace(found, released_base=True)
 
@@ -559,12 +606,12 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         return cls(**_serialise.from_document(document))
 
 
-def _real(value: Any, range_: Ball) -> NDArray[np.float64]:
+def _real(value: Any, found: Value | None) -> NDArray[np.float64]:
     """Return a value as users see it, or as it was computed, as real numbers."""
-    try:
-        return range_.manifold.read(value)
-    except NotOnManifoldError:
-        return real_array(value, "value")  # which says what is wrong with it
+    if found is not None:
+        with contextlib.suppress(NotOnManifoldError):
+            return found.ball.manifold.read(value)
+    return real_array(value, "value")  # which says what is wrong with it
 
 
 def _check_rounded(grid: object, rounded: object) -> None:

@@ -156,7 +156,7 @@ def _places(release: Release, ball: Ball) -> Iterator[_Place]:
     if ball.is_whole:
         return
     if not isinstance(release.value, NamedValues):
-        if release.statistic.range(release.ball) is release.ball:
+        if release.offer.value.ball is release.ball:
             yield from _of_point(release, ball)
         return
     value, dim = release.value, ball.manifold.dim
@@ -195,7 +195,7 @@ def _of_point(release: Release, ball: Ball) -> Iterator[_Place]:
     with contextlib.suppress(UnsupportedError):
         if len(ball.parts) > 1:
             noise = release.noise_per_mean
-        elif release.statistic.totals:  # longest where the number of records is off
+        elif release.offer.last.query.sums:  # longest where the number of records is off
             short = release.error_quantile(_COVERED)
     if math.isnan(noise):
         return
@@ -232,7 +232,7 @@ def _units(manifold: Manifold, direction: NDArray[np.float64]) -> str:
 
 def is_noise(release: Release) -> str:
     """Say that noise is longer than the radius of the ball; else empty."""
-    noise, reach = error_of(release), release.statistic.range(release.ball).reach
+    noise, reach = error_of(release), release.offer.value.ball.reach
     if release.shrunk or not noise > reach:
         return ""
     return (
@@ -263,7 +263,7 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
         ("mechanism", f"{release.mechanism.name}, noise scale {release.sigma:.4g}"),
     ]
     if not math.isnan(noise):
-        units = release.statistic.range(ball).manifold.in_units(noise)
+        units = release.offer.value.ball.manifold.in_units(noise)
         said = f"{noise:.4g} expected{units and f' ({units})'}, without the bias of clipping"
         rows.append(("noise", said))
     rows += [

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import clip_norm
 from riemdp.noise.exact import Rounded
-from riemdp.release._offer import noise_length
+from riemdp.release._offer import deviation_of
 from riemdp.release._shrink import shrunk
+from riemdp.statistics import Answer, through
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.release._release import Release
-    from riemdp.statistics import Statistic
+    from riemdp.release._offer import Asked, Offer
+    from riemdp.statistics import Query, Value
 
 #: Binary logarithm of a length that float64 holds and no ball of a release has.
 _LONGEST = 1000
@@ -37,45 +37,35 @@ def rounded_point(
     return answers.point(clip_norm(values, answers.reach) if projected else values)
 
 
+def answer_of(chosen: Offer, asked: Asked, noisy: Rounded, *, h: float | None = None) -> Answer:
+    """Return an answer as the statistic sees it; for ``h`` see :func:`rounded_point`."""
+    point = rounded_point(asked.answers, noisy, projected=chosen.projected, h=h)
+    deviation = math.nan if h is not None else deviation_of(asked.mechanism, asked.answers)
+    return Answer(point, deviation)
+
+
 def replayed(
-    statistic: Statistic,
-    ball: Ball,
-    grid: int,
-    integers: tuple[int, ...],
-    *,
-    noise: Callable[[], float] = float,
-    projected: bool = True,
-    h: float | None = None,
-) -> FloatArray:
-    """Return the value that draws on a grid lead to, as a release made it of them.
+    chosen: Offer, integers: tuple[int, ...], grid: int, *, h: float | None = None
+) -> Value:
+    """Return the value that draws lead to, as a release made it of them.
 
-    There have to be as many integers for each answer as it has coordinates. ``noise`` returns the
-    mean length of the noise of an answer, 0 by default; for ``projected`` and ``h`` see
-    :func:`rounded_point`.
+    There have to be as many integers for each answer as it has coordinates; the last ones are on
+    the ``grid``.
     """
-    answers = statistic.answers(ball)
-    dim, point = answers.manifold.dim, statistic.start(ball)
-    if len(integers) != statistic.steps * dim:
-        raise InvalidParameterError(
-            f"rounded must hold {dim} integers for each of {statistic.steps} answers, got "
-            f"{len(integers)}"
-        )
-    for step in range(statistic.steps):
-        noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
-        answer = rounded_point(answers, noisy, projected=projected, h=h)
-        point = statistic.move(ball, point, answer, step, noise)
-    return statistic.value_at(ball, point)
+    left, rest = iter(chosen.asked), list(integers)
 
+    def answered(query: Query) -> Answer:
+        asked = next(left, None)
+        if asked is None or query.answers(chosen.ball) != asked.answers:
+            raise InvalidParameterError(f"{chosen.statistic.name} asks other queries than planned")
+        size = asked.answers.manifold.dim
+        own, rest[:size] = tuple(rest[:size]), []
+        if len(own) != size:
+            raise InvalidParameterError("rounded has fewer integers than answers have coordinates")
+        on = grid if asked is chosen.last else asked.grid
+        return answer_of(chosen, asked, Rounded(own, on), h=h)
 
-def value_again(release: Release, h: float | None) -> FloatArray:
-    """Return the value that the integers of a release stand for; see :func:`replayed`."""
-    drawn = release._on_grid
-    return replayed(
-        release.statistic,
-        release.ball,
-        drawn.grid,
-        drawn.integers,
-        noise=lambda: noise_length(release.mechanism),
-        projected=release.projected,
-        h=h,
-    )
+    value = through(chosen.statistic, chosen.ball, answered)
+    if rest:
+        raise InvalidParameterError(f"rounded holds {len(rest)} integers too many")
+    return value

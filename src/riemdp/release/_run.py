@@ -24,14 +24,14 @@ from riemdp._versions import installed_versions
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import source_of
-from riemdp.noise.exact import Rounded, default_grid
+from riemdp.noise.exact import Rounded
 from riemdp.privacy import Budget, check_budget
-from riemdp.release._charging import after_charge, charged, check_relation, check_unit
+from riemdp.release._charging import after_charge, charged, check_relation
 from riemdp.release._costs import check_costs
 from riemdp.release._doubt import not_proved
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import Offer, Terms, noise_length
+from riemdp.release._offer import Asked, Offer, Terms, passes
 from riemdp.release._projection import check_project, with_projection
 from riemdp.release._relation import (
     check_searched,
@@ -43,18 +43,22 @@ from riemdp.release._relation import (
 )
 from riemdp.release._release import Release
 from riemdp.release._remarks import tell
-from riemdp.release._rounded_value import rounded_point
+from riemdp.release._rounded_value import answer_of
 from riemdp.release._search._found import PrivateBall
+from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._streams import Stream, is_file_of_array, is_stream
 from riemdp.release._unopened import Unopened
 from riemdp.statistics import (
+    Answer,
     Prepared,
-    Question,
+    Query,
     Statistic,
     Summaries,
+    Value,
     answer,
     check_centre,
     check_statistic,
+    through,
 )
 
 if TYPE_CHECKING:
@@ -237,6 +241,11 @@ class Options:
     allow_unproven: bool
     project: Project = "auto"
 
+    def relation(self, budget: Budget | None, *, has_users: bool) -> Neighbours:
+        """Return the relation that a guarantee is asked for; see :func:`relation`."""
+        said, people = self.neighbours, self.people
+        return relation(said, self.adjacency, budget, has_users=has_users, people=people)
+
 
 def run(
     wanted: Wanted,
@@ -260,8 +269,7 @@ class Ready:
     The offer is proved or allowed, ``reason`` says why this mechanism, ``guarantee`` is that of the
     part that is drawn here, with its relation, ``found`` what the ball was found by. ``source`` is
     None for a secure generator, so that every draw makes one, after its data were read. The
-    ``accountant`` is that of the search, if there was one. ``start`` and ``question`` are where the
-    statistic starts, and what it asks there; public.
+    ``accountant`` is that of the search, if there was one.
     """
 
     offer: Offer
@@ -271,8 +279,6 @@ class Ready:
     data: Source
     source: np.random.Generator | None
     accountant: SupportsSpend | None
-    start: Any
-    question: Question
 
     def opened(self) -> Any:
         """Read all records, and return what the statistic sees where they are all together."""
@@ -291,9 +297,7 @@ class Ready:
         chosen, found, limit = self.offer, self.found, self.guarantee
         data = self.data.seen(chosen)
         with uncounted(chosen.n is None):
-            value, rounded = drawn(
-                chosen, self.start, self.question, data, self.source, limit=limit
-            )
+            value, integers = drawn(chosen, data, self.source, limit=limit)
         private = self.source is None and (found is None or found.private)
         guarantee = limit if found is None else found.budget
         search = None if found is None else found.receipt(limit)
@@ -301,9 +305,10 @@ class Ready:
         if search is not None:
             proofs = both_proved(proofs, search.proofs())
         return Release(
-            value=value,
+            value=value.raw,
             guarantee=guarantee,
             mechanism=chosen.mechanism,
+            scales=tuple(each.mechanism.sigma for each in chosen.asked),
             statistic=chosen.statistic,
             reason=self.reason,
             sensitivity=chosen.sensitivity,
@@ -313,8 +318,8 @@ class Ready:
             neighbours=chosen.neighbours,
             private=private,
             projected=chosen.projected,
-            grid=rounded.grid,
-            rounded=rounded.integers,
+            grid=chosen.last.grid,
+            rounded=integers,
             search=search,
             anchor=anchor,
             stated_proofs=tuple(proofs.items()),
@@ -341,9 +346,7 @@ def prepared(
     records, accountant = with_users(points, options.users), options.accountant
     has_users = says_whose(records)
     said = budget if found is None else found.budget
-    neighbours = relation(
-        options.neighbours, options.adjacency, said, has_users=has_users, people=options.people
-    )
+    neighbours = options.relation(said, has_users=has_users)
     if found is not None:
         check_searched(neighbours)
         if neighbours.adjacency != found.budget.adjacency:
@@ -380,14 +383,11 @@ def prepared(
         chosen, reason = checked_offer(wanted, terms, options)
     check_costs(chosen, limit)
     check_relation(accountant, neighbours)
-    check_unit(accountant, neighbours)
-    start = chosen.statistic.start(chosen.ball)
-    asks = asked(chosen.statistic, chosen.ball, start, 0)
-    if streams and chosen.statistic.passes(chosen.ball, chosen.tol) is None:
+    if streams and not all(passes(each, chosen.ball) for each in chosen.asked):
         data = all_of_them  # of an array in a file, as it would be without chunks
     data.check(chosen)
     payer: Any = accountant if found is None else found.accountant
-    return Ready(chosen, reason, limit, found, data, source, payer, start, asks)
+    return Ready(chosen, reason, limit, found, data, source, payer)
 
 
 def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer, str]:
@@ -403,7 +403,7 @@ def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer
         chosen, reason = _in_fewest_passes(wanted, terms, allow_unproven=allowed)
     else:
         kind = named(mechanism)
-        statistic = wanted(terms.ball.manifold, kind)
+        statistic = wanted(terms.ball, kind)
         chosen = replace(terms, rereads=True).offer(statistic, kind)
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
@@ -435,80 +435,82 @@ def _check_found(found: PrivateBall, n: int | None, accountant: SupportsSpend | 
         )
 
 
-#: An answer this much longer than its ball's radius, relatively, breaks what its statistic says.
+#: An answer this much longer than its ball's radius, relatively, breaks what its query says.
 _LONGER = 1.0 + 1e-9
-
-
-def asked(statistic: Statistic, ball: Ball, point: Any, step: int) -> Question:
-    """Return what a statistic asks next at a released or public point; it has to be a question."""
-    found = statistic.ask(ball, point, step)
-    if not isinstance(found, Question):
-        raise InvalidParameterError(
-            f"{statistic.name}.ask must return a riemdp.statistics.Question, got "
-            f"{type(found).__name__}"
-        )
-    return found
 
 
 def drawn(
     chosen: Offer,
-    point: Any,
-    question: Question,
     data: FloatArray | Records | Summaries,
     source: np.random.Generator | None,
     *,
     limit: Budget,
-) -> tuple[FloatArray, Rounded]:
-    """Answer, add noise and move, as often as the budget was shared; return value and integers.
+) -> tuple[Value, tuple[int, ...]]:
+    """Answer each query with noise; return the value and the integers.
 
-    The offer is proved or allowed, and the limit charged for; point and question are where the
-    statistic starts, public, and what it asks there; the data are valid, inside or outside the
-    ball. The integers are the noisy answers, one after the other, on the grid that they were drawn
-    on. Whatever was checked before, nothing is drawn that costs more than the limit.
+    The offer is proved or allowed, and the limit charged for; the data are valid, inside or outside
+    the ball. The integers are the noisy answers, one after the other, on the grids that they were
+    drawn on. Whatever was checked before, nothing is drawn that costs more than the limit.
     """
     check_costs(chosen, limit)
-    statistic, ball = chosen.statistic, chosen.ball
-    answers = statistic.answers(ball)
-    integers: tuple[int, ...] = ()
-    grid = default_grid(chosen.mechanism.sigma)
-    kept = data
-    if not isinstance(kept, Summaries):
-        kept = Prepared(ball, kept)
-    steps = chosen.steps or 1
-    noise = functools.partial(noise_length, chosen.mechanism)
-    for step in ticks(range(steps), steps if steps > 1 else None, "answers"):
-        if step > 0:
-            question = asked(statistic, ball, point, step)
-        footpoint = answer(question, ball, kept, chosen.tol)
-        if len(footpoint) != answers.manifold.dim:
+    kept = data if isinstance(data, Summaries) else Prepared(chosen.ball, data)
+    steps = len(chosen.asked)
+    planned = iter(ticks(chosen.asked, steps if steps > 1 else None, "answers"))
+    integers: list[int] = []
+
+    def answered(query: Query) -> Answer:
+        asked = next(planned, None)
+        if asked is None:
+            raise _other_queries(chosen)
+        check_as_planned(chosen, asked, query)
+        exact = answer(query, chosen.ball, kept, asked.tol)
+        if len(exact) != asked.answers.manifold.dim:
             raise InvalidParameterError(  # how many there are may tell of the data
-                f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
-                f"{answers.manifold}"
+                f"{chosen.statistic.name} must answer with {asked.answers.manifold.dim} "
+                f"coordinates of {asked.answers.manifold}"
             )
-        draw = functools.partial(_draw, chosen, footpoint, answers, grid, source)
-        noisy = discreetly(chosen.mechanism.name, draw)
-        integers += noisy.integers
-        shown = rounded_point(answers, noisy, projected=chosen.projected)
-        point = statistic.move(ball, point, shown, step, noise)
-    return statistic.value_at(ball, point), Rounded(integers, grid)
+        draw = functools.partial(_draw, asked, exact, source)
+        noisy = discreetly(asked.mechanism.name, draw)
+        integers.extend(noisy.integers)
+        return answer_of(chosen, asked, noisy)
+
+    value = through(chosen.statistic, chosen.ball, answered)
+    if next(planned, None) is not None:
+        raise _other_queries(chosen)
+    return value, tuple(integers)
+
+
+def check_as_planned(chosen: Offer, asked: Asked, query: Query) -> None:
+    """Refuse a query that follows on answers with other public numbers than the plan's."""
+    answers, share = query.answers(chosen.ball), asked.query.share
+    move, tol = computed_sensitivity(
+        chosen.statistic, query, chosen.ball, chosen.n, asked.mechanism.metric, chosen.neighbours
+    )
+    farther = move > asked.sensitivity or tol > asked.tol
+    if answers != asked.answers or query.share != share or farther:
+        raise _other_queries(chosen)
+
+
+def _other_queries(chosen: Offer) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"{chosen.statistic.name} asks other queries than of typical answers: how many there are, "
+        "and how far their answers move, must not depend on answers"
+    )
 
 
 def _draw(
-    chosen: Offer,
-    footpoint: tuple[Fraction, ...],
-    answers: Ball,
-    grid: int,
-    source: np.random.Generator | None,
+    asked: Asked, footpoint: tuple[Fraction, ...], source: np.random.Generator | None
 ) -> Rounded:
+    answers, grid = asked.answers, asked.grid
     numbers = np.array([float(x) for x in footpoint])
     if not np.linalg.norm(numbers) <= answers.reach * _LONGER:
         footpoint = tuple(map(Fraction, clip_norm(numbers, answers.reach).tolist()))
-    assert chosen.draw is not None  # of what is drawn from
-    noisy: object = chosen.draw.draw(footpoint, grid, generator=source)
+    assert asked.draw is not None  # of what is drawn from
+    noisy: object = asked.draw.draw(footpoint, grid, generator=source)
     wanted = (grid, *answers.manifold.dim * (int,))
     if not isinstance(noisy, Rounded) or (noisy.grid, *map(type, noisy.integers)) != wanted:
         raise InvalidParameterError(  # what else it is may tell of the data
-            f"the exact draw of {chosen.mechanism.name} must return {answers.manifold.dim} "
+            f"the exact draw of {asked.mechanism.name} must return {answers.manifold.dim} "
             "integers on the grid that it is given, as riemdp.noise.exact.Rounded"
         )
     return noisy

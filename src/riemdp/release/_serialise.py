@@ -18,7 +18,7 @@ from riemdp.manifolds import Ball, BoxBall, Manifold
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import Anchor, Budget
 from riemdp.release._search._document import search_from_dict, search_to_dict
-from riemdp.statistics import Neighbours, Statistic
+from riemdp.statistics import Neighbours, Statistic, outline
 
 if TYPE_CHECKING:
     from riemdp.release._release import Release
@@ -31,8 +31,9 @@ _LAW = ("expected_distance", "error_quantile_95")
 _KEYS = {"format", "value", "guarantee", "statistic", "neighbours", "manifold", "ball", "mechanism",
          "proofs", "grid", "rounded", *_LAW, *_SHARED}  # fmt: skip
 #: What else it may have: of a draw that was not projected, or was shrunk, of a ball that was found,
-#: of a charge to a durable ledger, and, since that is stated, of what it was drawn with.
-_OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions"}
+#: of a charge to a durable ledger, of several queries, and, since that is stated, of what it was
+#: drawn with.
+_OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions", "scales"}
 
 
 def to_document(release: Release) -> dict[str, Any]:
@@ -50,12 +51,13 @@ def to_document(release: Release) -> dict[str, Any]:
         "neighbours": encode(release.neighbours),
         "manifold": encode(ball.manifold),
         "ball": ball_to_dict(ball),
-        "mechanism": mechanism_to_dict(release.mechanism, statistic.answers(ball)),
+        "mechanism": mechanism_to_dict(release.mechanism, release.offer.answers),
         "proofs": release.proofs,
         **{name: getattr(release, name) for name in _SHARED},
         **_errors(release),
         "grid": release.grid,
         "rounded": list(release.rounded),
+        **({"scales": list(release.scales)} if len(release.scales) > 1 else {}),
         **({} if release.projected else {"projected": False}),
         **({"shrunk": True} if release.shrunk else {}),
         **({} if release.search is None else {"search": search_to_dict(release.search)}),
@@ -107,10 +109,10 @@ def from_document(document: object) -> dict[str, Any]:
     stated: Any = (fields["expected_distance"], fields["error_quantile_95"])
     if stated != (None, None):
         stated = (number("expected_distance"), number("error_quantile_95"))
+    n = _size(fields["n"], neighbours)
+    planned = outline(statistic, ball, n=float(n or 1))
     found: dict[str, Any] = {
-        "value": statistic.range(ball).manifold.validate(
-            _document.numbers(fields["value"], "value")
-        ),
+        "value": planned.value.ball.manifold.validate(_document.numbers(fields["value"], "value")),
         "guarantee": decode(fields["guarantee"], Budget.sort).under(neighbours.adjacency),
         "statistic": statistic,
         "neighbours": neighbours,
@@ -118,7 +120,7 @@ def from_document(document: object) -> dict[str, Any]:
         "sensitivity": number("sensitivity"),
         "tol": number("tol"),
         "ball": ball,
-        "n": _size(fields["n"], neighbours),
+        "n": n,
         "private": private,
         "stated_error": stated,
         "stated_proofs": tuple(proofs.items()),
@@ -132,8 +134,11 @@ def from_document(document: object) -> dict[str, Any]:
         found["search"] = search_from_dict(fields["search"], manifold, found["n"])
     if "anchor" in fields:
         found["anchor"] = Anchor.from_document(fields["anchor"])
+    if "scales" in fields:
+        found["scales"] = _scales(fields["scales"], fields["mechanism"])
     # last: its law may take a while
-    found["mechanism"] = mechanism_from_dict(fields["mechanism"], statistic.answers(ball))
+    answers = planned.queries[-1].answers(ball)
+    found["mechanism"] = mechanism_from_dict(fields["mechanism"], answers)
     return found
 
 
@@ -158,6 +163,16 @@ def _integers(values: object) -> tuple[int, ...]:
     if not isinstance(values, list) or not set(map(type, values)) <= {int}:
         raise InvalidParameterError("rounded must be a list of integers")
     return tuple(values)
+
+
+def _scales(values: object, mechanism: Any) -> tuple[float, ...]:
+    """Return the scales of several queries, of which the last one is that of the mechanism."""
+    if not isinstance(values, list) or len(values) < 2:
+        raise InvalidParameterError("scales must be a list of two numbers or more")
+    found = tuple(float(_document.number(value, "a scale")) for value in values)
+    if not isinstance(mechanism, dict) or mechanism.get("sigma") != found[-1]:
+        raise InvalidParameterError("the last of the scales must be sigma of the mechanism")
+    return found
 
 
 def _errors(release: Release) -> dict[str, float | None]:

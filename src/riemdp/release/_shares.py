@@ -1,53 +1,77 @@
-"""How several answers of one release are paid for by one budget."""
+"""Whether the answers of one release are together within one budget."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from riemdp._checks import count, positive
-from riemdp._errors import InvalidParameterError, UnsupportedBudgetError
+from riemdp._errors import UnsupportedBudgetError, UnsupportedError
+from riemdp.privacy import product_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
-    from riemdp.statistics import Statistic
 
-#: Most answers of one release: a document that states more is not worked through.
-_MOST_STEPS = 100_000
-
-
-def number_of_answers(statistic: Statistic) -> int:
-    """Return how many answers a statistic asks for, which has to be few enough to work through."""
-    steps = count(statistic.steps, "steps, the number of answers,")
-    if steps > _MOST_STEPS:
-        raise InvalidParameterError(f"steps must be at most {_MOST_STEPS}, got {steps}")
-    return steps
+#: Relative error of prices: those of angles are logarithms.
+_ROUNDED = Fraction(1, 10**14)
 
 
-def ways(
-    kind: type[Mechanism], statistic: Statistic, steps: int, budget: Budget
-) -> Iterator[tuple[float, Budget]]:
-    """Yield how several answers, each asked after the earlier ones, are paid for by one budget.
+def parts_of(budget: Budget, shares: Sequence[float]) -> list[Budget]:
+    """Return the part of a budget for each share, of all together no more than the whole.
 
-    Each way, a weight and a part of the budget, suffices by itself: at the sensitivity of one
-    answer of weight 1, times the weight, the mechanism has to satisfy that part. The first one
-    takes the least noise. ``UnsupportedBudgetError`` if the definition has no rule for it, and the
-    mechanism neither.
+    ``UnsupportedBudgetError`` if the definition has no parts.
     """
-    name = f"answer_weight(step) of {statistic.name}"
-    weights = tuple(positive(statistic.answer_weight(step), name) for step in range(steps))
-    if steps == 1:
-        yield weights[0], budget
-        return
-    joint = kind.joint_weight(weights)
-    if joint is not None:
-        yield positive(joint, f"joint_weight of {kind.name}"), budget
+    if len(shares) == 1:
+        return [budget]
+    whole = max(Fraction(1), sum(map(Fraction, shares), Fraction(0)))
+    known = {share: budget.part(Fraction(share) / whole) for share in set(shares)}
+    return [known[share] for share in shares]
+
+
+def within(
+    mechanisms: Sequence[Mechanism],
+    sensitivities: Sequence[float],
+    shares: Sequence[float],
+    budget: Budget,
+) -> bool:
+    """Whether noise of several scales, each drawn after the answers before, is within a budget.
+
+    As one draw where the mechanism knows how its draws compose, or each within its share.
+    """
+    last = mechanisms[-1]
+    if len(mechanisms) == 1:
+        return last.satisfies(sensitivities[0], budget)
+    ratios = [
+        product_up(move, math.nextafter(last.sigma / each.sigma, math.inf))
+        for move, each in zip(sensitivities, mechanisms, strict=True)
+    ]
+    joint = type(last).joint_weight(ratios)
+    if joint is not None and last.satisfies(joint, budget):
+        return True
     try:
-        share = budget.split(steps)
+        parts = parts_of(budget, shares)
     except UnsupportedBudgetError:
-        if joint is None:
-            raise
-        return
-    yield max(weights), share
+        return False
+    return _add_up(parts, budget) and all(
+        each.satisfies(move, part)
+        for each, move, part in set(zip(mechanisms, sensitivities, parts, strict=True))
+    )
+
+
+def _add_up(parts: Sequence[Budget], whole: Budget) -> bool:
+    """Whether parts are within a budget, by their prices; of other packages that is believed."""
+    times = Counter(parts)
+    try:
+        columns = list(zip(whole.price(), *(part.price() for part in times), strict=True))
+    except UnsupportedError:
+        return True
+    return all(
+        most == math.inf
+        or sum(n * Fraction(price) for n, price in zip(times.values(), prices, strict=True))
+        <= Fraction(most) * (1 + _ROUNDED)
+        for most, *prices in columns
+    )

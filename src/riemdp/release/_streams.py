@@ -28,6 +28,7 @@ from riemdp._errors import (
     UnsupportedNeighboursError,
 )
 from riemdp._zarr_arrays import bounded, is_zarr, whole
+from riemdp.release._offer import passes
 from riemdp.release._rows_of_file import root_of, rows_of_map
 from riemdp.release._rows_of_zarr import RowsOfZarr, has_zarr_rows
 from riemdp.release._unopened import (
@@ -386,11 +387,11 @@ class Stream(Source):
         check_places(self._records, made)
         if self._chunks.by_person and made.n is not None:
             made.statistic.absent()
-        of_one = made.statistic.passes(made.ball, made.tol) or 1
-        passes = (made.steps or 1) * of_one
-        if passes > 1:
-            advice = "; or take the tangent mean, which needs one pass" if of_one > 1 else ""
-            self._check_rereadable(f"the {made.statistic.name} takes {passes} passes", advice)
+        number = sum(passes(each, made.ball) or 1 for each in made.asked)
+        if number > 1:
+            one = len(made.asked) == 1
+            advice = "; or take the tangent mean, which needs one pass" if one else ""
+            self._check_rereadable(f"the {made.statistic.name} takes {number} passes", advice)
 
     def opened(self, made: Offer) -> None:
         """Read all chunks once, to check them; see :meth:`Source.opened`."""

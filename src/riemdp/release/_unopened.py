@@ -62,7 +62,7 @@ class Source(ABC):
 
     @abstractmethod
     def seen(self, made: Offer) -> Records | Summaries:
-        """Return what questions are answered from, valid, or made so when it is read."""
+        """Return what queries are answered from, valid, or made so when it is read."""
 
     @abstractmethod
     def opened(self, made: Offer) -> Records | None:
@@ -260,7 +260,7 @@ def check_several_labels(neighbours: Neighbours, statistic: Statistic) -> None:
     several = {"labels", "covariates"} & set(statistic.takes)
     if "users" in neighbours.takes and statistic.of == "points" and several:
         instead = 'say of = "rows" in its class, if it adds integer rows'
-        if statistic.weighs:
+        if "weights" in statistic.takes:
             instead = "leave out contribution, and release it without weights"
         raise UnsupportedError(
             f"a person may have several {' and '.join(sorted(several))}, and the {statistic.title} "

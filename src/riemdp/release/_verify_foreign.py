@@ -13,19 +13,19 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.noise.exact import default_grid
-from riemdp.privacy import product_up
 from riemdp.release._check_document import Check, SearchReceipt
 from riemdp.release._offer import exact_draw
 from riemdp.release._release import Release
-from riemdp.release._rounded_value import value_again
+from riemdp.release._rounded_value import replayed
 from riemdp.release._search._document import search_to_dict
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
-from riemdp.release._shares import number_of_answers, ways
+from riemdp.release._shares import within
 from riemdp.release._shrink import shrinkage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from riemdp.release._offer import Asked
     from riemdp.release._search._steps import Search
 
 #: A release is calibrated to the last digit that one processor computes; on another one that digit
@@ -36,7 +36,7 @@ _ELSEWHERE = 1.0 - 1e-13
 #: Difference of a value that is computed again from the same integers, see
 #: :meth:`Manifold.coincide`.
 _SAME = 1e-12
-#: The same of several answers: each step starts from the point that the one before computed, and on
+#: The same of several queries: each step starts from the point that the one before computed, and on
 #: curved spaces multiplies the differences of processors by how fast geodesics spread.
 _SAME_AFTER_STEPS = 1e-7
 
@@ -46,6 +46,13 @@ _FAILED = (RiemdpError, ArithmeticError, np.linalg.LinAlgError)
 
 def checks_of(release: Release) -> Iterator[Check]:
     """Yield what is recomputed, one after the other."""
+    try:
+        steps = len(release.offer.asked)
+    except _FAILED as error:
+        yield Check("queries", False, _said(error))
+        return
+    last = release.scales[-1] == release.mechanism.sigma
+    yield Check("queries", steps == 1 or last, f"{steps}, the last with sigma of the mechanism")
     foreign = release.mechanism.foreign_to(release._answers)
     yield Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
     yield from _guarantee(release)
@@ -77,11 +84,10 @@ def _said(error: Exception) -> str:
 
 def _value(release: Release) -> tuple[bool, str]:
     """One point of the range, or of the whole space if the draw was not projected."""
-    statistic, range_ = release.statistic, release.statistic.range(release.ball)
+    range_ = release.offer.value.ball
     one = release.raw.shape == range_.manifold.point_shape
-    if statistic.steps != 1 and release.projected != statistic.projects:
-        said = "are always projected" if statistic.projects else "are never projected"
-        return False, f"draws of the {statistic.name} {said}"
+    if len(release.scales) > 1 and release.projected:
+        return False, "draws for several queries are never projected"
     if not release.projected:
         said = f"one point of {range_.manifold}, not projected onto the ball"
     elif range_ == release.ball:
@@ -90,8 +96,7 @@ def _value(release: Release) -> tuple[bool, str]:
         said = f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}"
     if not bool(np.isfinite(release.raw).all()):
         return False, "it is not finite"
-    kept = release.projected or statistic.keeps_range
-    return one and (not kept or bool(range_.contains(release.raw))), said
+    return one and (not release.projected or bool(range_.contains(release.raw))), said
 
 
 def _arithmetic(release: Release) -> tuple[bool, str]:
@@ -101,8 +106,9 @@ def _arithmetic(release: Release) -> tuple[bool, str]:
     if drawn.grid != (grid := default_grid(release.mechanism.sigma)):
         return False, f"the grid is 2^-{drawn.grid}, noise of this scale is drawn on 2^-{grid}"
     h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
-    value, range_ = value_again(release, h), release.statistic.range(release.ball)
-    digits = _SAME if release.statistic.steps == 1 else _SAME_AFTER_STEPS
+    again = replayed(release.offer, release.rounded, release.grid, h=h)
+    value, range_ = again.raw, again.ball
+    digits = _SAME if len(release.scales) == 1 else _SAME_AFTER_STEPS
     if value.shape != release.raw.shape or not bool(
         range_.manifold.coincide(range_.center, release.raw, value, digits)
     ):
@@ -112,8 +118,8 @@ def _arithmetic(release: Release) -> tuple[bool, str]:
 
 def _shrunk(release: Release) -> tuple[bool, str]:
     """Whether a release that is said to be shrunk can be; its value says so too."""
-    if release.statistic.steps != 1:
-        return False, "a draw of several answers cannot be shrunk"
+    if len(release.scales) != 1:
+        return False, "draws for several queries cannot be shrunk"
     h = shrinkage(release.mechanism, release._answers)
     return True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"
 
@@ -121,9 +127,9 @@ def _shrunk(release: Release) -> tuple[bool, str]:
 def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
     try:
-        steps = number_of_answers(release.statistic)  # before anything works through them
-        sensitivity = _sensitivity(release)
-        satisfied = _satisfied(release, sensitivity, steps)
+        sensitivities = [_sensitivity(release, each) for each in release.offer.asked]
+        satisfied = _satisfied(release, sensitivities)
+        sensitivity, steps = sensitivities[-1], len(sensitivities)
     except _FAILED as error:
         return (
             Check("sensitivity", False, _said(error)),
@@ -146,33 +152,33 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
     )
 
 
-def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:
-    """Whether one of the ways to pay for all answers suffices."""
-    mechanism, statistic = release.mechanism, release.statistic
+def _satisfied(release: Release, sensitivities: list[float]) -> bool:
+    """Whether the noise of all queries is within the budget."""
+    asked = release.offer.asked
+    mechanisms, shares = [e.mechanism for e in asked], [e.query.share for e in asked]
     return any(
-        mechanism.satisfies(product_up(sensitivity, weight) * digits, part)
-        for weight, part in ways(type(mechanism), statistic, steps, release.budget)
+        within(mechanisms, [move * digits for move in sensitivities], shares, release.budget)
         for digits in (1.0, _ELSEWHERE)
     )
 
 
-def _sensitivity(release: Release) -> float:
-    """Compute the sensitivity again, for the tolerance that is stated.
+def _sensitivity(release: Release, asked: Asked) -> float:
+    """Compute a sensitivity again, for the tolerance that is stated.
 
-    One that rounding may have exceeded, which earlier versions allowed, is refused.
+    One that rounding may have exceeded is refused.
     """
-    statistic, ball, metric = release.statistic, release.ball, release.mechanism.metric
-    tol = release.tol
+    statistic, query, ball, tol = release.statistic, asked.query, release.ball, asked.tol
+    metric = asked.mechanism.metric
     if not 0.0 <= tol < math.inf:
         raise InvalidParameterError(f"tol must be finite and at least 0, got {tol}")
-    exact = exact_sensitivity(statistic, ball, release.n, release.neighbours, metric)
-    rounding = statistic.rounding(ball)
+    exact = exact_sensitivity(statistic, query, ball, release.n, release.neighbours, metric)
+    rounding = query.rounding(ball)
     if tol < rounding:
         raise InvalidParameterError(
             f"tol = {tol:.3g} is less than what float64 can certify in this ball, {rounding:.3g}: "
             "the value may depend on one record by more than the stated sensitivity"
         )
-    return with_tolerance(statistic, ball, metric, exact, tol)
+    return with_tolerance(query, ball, metric, exact, tol)
 
 
 def _search(release: Release, search: Search) -> tuple[bool, str]:

@@ -31,7 +31,7 @@ def weighted(
 ) -> tuple[Records, Wanted | None]:
     """Return records with their weights, shape (n,), and the mean that takes them, None without.
 
-    ``mean`` is which one it is without them. Where ``weights`` are public it is released at once.
+    ``mean`` is which one it is without them.
 
     ``private`` says whether weights are as private as the points: then they may come with records
     that are not opened yet. Public ones are divided by the largest; they have to be finite and at
@@ -69,8 +69,8 @@ def weighted(
     public = _relative(weights)
     share = statistics.largest_share(public)
 
-    def wanted(manifold: Any, mechanism: Any) -> Any:
-        return statistics.weighted_mean_for(share, manifold, mechanism.metric, mechanism.intrinsic)
+    def wanted(ball: Any, mechanism: Any) -> Any:
+        return statistics.Weighted(mean(ball, mechanism), share)
 
     return replace(records, weights=public), wanted
 
@@ -83,10 +83,10 @@ def people_weigh(neighbours: Neighbours, mean: Wanted) -> Wanted | None:
 def _with_private(mean: Wanted) -> Wanted:
     """Return the mean with private weights: of sums, so the tangent mean for a Fréchet mean."""
 
-    def wanted(manifold: Any, mechanism: Any) -> Any:
-        found = mean(manifold, mechanism)
-        sums = found if isinstance(found, statistics.Sums) else statistics.TangentMean()
-        return sums.weighted(manifold.dim)
+    def wanted(ball: Any, mechanism: Any) -> Any:
+        found = mean(ball, mechanism)
+        is_curved = isinstance(found, statistics.FrechetMean) and ball.manifold.chart is None
+        return statistics.weighted(statistics.TangentMean() if is_curved else found, ball)
 
     return wanted
 

@@ -107,7 +107,7 @@ def _error(release: Release) -> str:
         "expected error": if_known(lambda: release.expected_distance),
         "95 % quantile": if_known(release.error_quantile, 0.95),
     }
-    space = release.statistic.range(release.ball).manifold
+    space = release.offer.value.ball.manifold
     said = ", ".join(
         f"{name} {x:.4g}{_units(space, x)}" for name, x in known.items() if x is not None
     )

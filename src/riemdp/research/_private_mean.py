@@ -232,7 +232,7 @@ def private_mean(
     size, rows = unopened(points, ball, n, "research mean")
     mean: Any = FrechetMean()
     if not isinstance(mechanism, (RejectionLaw, NetLaplace)):
-        mean = wanted_mean(ball.manifold, mechanism)
+        mean = wanted_mean(ball, mechanism)
     metric: Any = getattr(mechanism, "metric", "distance")
     sensitivity, tol = mean_sensitivity(mean, ball, size, metric)
     law = _calibrated(mechanism, ball, sensitivity, budget)

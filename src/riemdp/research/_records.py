@@ -9,7 +9,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_number, check_shapes, number_of, opened
-from riemdp.statistics import ReplaceOne, as_records, check_extras
+from riemdp.statistics import ReplaceOne, as_records, check_extras, outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +51,7 @@ def checked_records(ball: Ball, points: ArrayLike) -> FloatArray:
 
 def mean_sensitivity(mean: Statistic, ball: Ball, n: int, metric: Metric) -> tuple[float, float]:
     """Sensitivity of a mean as it is computed in float64, and its tolerance."""
-    exact = exact_sensitivity(mean, ball, n, ReplaceOne(), metric)
-    tol = max(mean.tolerance(ball, exact), _MEAN_TOL * max(1.0, ball.reach))
-    return with_tolerance(mean, ball, metric, exact, tol), tol
+    query = outline(mean, ball).queries[0]
+    exact = exact_sensitivity(mean, query, ball, n, ReplaceOne(), metric)
+    tol = max(query.tolerance(ball, exact), _MEAN_TOL * max(1.0, ball.reach))
+    return with_tolerance(query, ball, metric, exact, tol), tol

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from riemdp.statistics._answer import Prepared, Summaries, answer
     from riemdp.statistics._chunks import Chunks
     from riemdp.statistics._classes import ClassMoments
-    from riemdp.statistics._counted import Counted, Sums
+    from riemdp.statistics._counted import Counted, counted, weighted
     from riemdp.statistics._data import Records, as_records, check_extras, labels_of, without
     from riemdp.statistics._directions import DirectionalMoments
     from riemdp.statistics._frechet_mean import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         public_size,
     )
     from riemdp.statistics._point_statistic import PointStatistic
-    from riemdp.statistics._question import Pass, Question
+    from riemdp.statistics._query import Answer, Metric, Pass, Query, Value
     from riemdp.statistics._recentred import Recentred, check_inference
     from riemdp.statistics._refined_mean import RefinedMean
     from riemdp.statistics._regions import (
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._robust_steps import GeometricMedian, HuberMean
     from riemdp.statistics._rotations import MeanRotation, unit_quaternions
+    from riemdp.statistics._rows import Rows, shortened
     from riemdp.statistics._sensitivity import (
         frechet_mean_sensitivity,
         log_stretch,
@@ -58,10 +59,11 @@ if TYPE_CHECKING:
     from riemdp.statistics._shapes import ProcrustesMean, preshapes
     from riemdp.statistics._solver_of_space import register_solver
     from riemdp.statistics._statistic import (
-        Metric,
+        Outline,
         Statistic,
-        Summary,
         check_statistic,
+        outline,
+        through,
     )
     from riemdp.statistics._stream import Streamed
     from riemdp.statistics._sums import SumStatistic
@@ -76,12 +78,7 @@ if TYPE_CHECKING:
         rows_of_users,
     )
     from riemdp.statistics._variance import DirectVariance, Variance
-    from riemdp.statistics._weighted_means import (
-        WeightedFrechetMean,
-        WeightedTangentMean,
-        largest_share,
-        weighted_mean_for,
-    )
+    from riemdp.statistics._weighted import Weighted, largest_share
 else:
     __getattr__, __dir__ = lazy_names(
         globals(),
@@ -89,7 +86,7 @@ else:
             "_answer": "Prepared Summaries answer",
             "_chunks": "Chunks",
             "_classes": "ClassMoments",
-            "_counted": "Counted Sums",
+            "_counted": "Counted counted weighted",
             "_data": "Records as_records check_extras labels_of without",
             "_directions": "DirectionalMoments",
             "_frechet_mean": "check_rows check_shape_of_rows frechet_mean tangent_mean",
@@ -101,7 +98,7 @@ else:
                 "AddRemove Groups Neighbours ReplaceOne ReplacePoint check_neighbours public_size"
             ),
             "_point_statistic": "PointStatistic",
-            "_question": "Pass Question",
+            "_query": "Answer Metric Pass Query Value",
             "_recentred": "Recentred check_inference",
             "_refined_mean": "RefinedMean",
             "_regions": (
@@ -110,12 +107,13 @@ else:
             ),
             "_regression": "TangentRegression",
             "_released_moments": "ReleasedMoments",
+            "_rows": "Rows shortened",
             "_robust_steps": "GeometricMedian HuberMean",
             "_rotations": "MeanRotation unit_quaternions",
             "_sensitivity": "frechet_mean_sensitivity log_stretch tangent_mean_sensitivity",
             "_shapes": "ProcrustesMean preshapes",
             "_solver_of_space": "register_solver",
-            "_statistic": "Metric Statistic Summary check_statistic",
+            "_statistic": "Outline Statistic check_statistic outline through",
             "_stream": "Streamed",
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",
@@ -124,15 +122,14 @@ else:
                 "AddRemoveUser ReplaceUser averages_rows check_centre owners_of rows_of_users"
             ),
             "_variance": "DirectVariance Variance",
-            "_weighted_means": (
-                "WeightedFrechetMean WeightedTangentMean largest_share weighted_mean_for"
-            ),
+            "_weighted": "Weighted largest_share",
         },
     )
 
 __all__ = [
     "AddRemove",
     "AddRemoveUser",
+    "Answer",
     "CertifiedMean",
     "Chunks",
     "ClassMoments",
@@ -152,11 +149,12 @@ __all__ = [
     "Moments",
     "NamedValues",
     "Neighbours",
+    "Outline",
     "Pass",
     "PointStatistic",
     "Prepared",
     "ProcrustesMean",
-    "Question",
+    "Query",
     "Recentred",
     "Records",
     "RefinedMean",
@@ -164,19 +162,18 @@ __all__ = [
     "ReplaceOne",
     "ReplacePoint",
     "ReplaceUser",
+    "Rows",
     "Statistic",
     "Streamed",
     "SumStatistic",
     "Summaries",
-    "Summary",
-    "Sums",
     "TangentMean",
     "TangentRegression",
     "TwoSampleTest",
     "UnitVectorSum",
+    "Value",
     "Variance",
-    "WeightedFrechetMean",
-    "WeightedTangentMean",
+    "Weighted",
     "answer",
     "as_records",
     "averages_rows",
@@ -189,21 +186,25 @@ __all__ = [
     "check_statistic",
     "confidence_region",
     "contrast_interval",
+    "counted",
     "frechet_mean",
     "frechet_mean_sensitivity",
     "labels_of",
     "largest_share",
     "log_stretch",
     "mean_for",
+    "outline",
     "owners_of",
     "preshapes",
     "public_size",
     "register_solver",
     "rows_of_users",
+    "shortened",
     "tangent_mean",
     "tangent_mean_sensitivity",
+    "through",
     "two_sample_test",
     "unit_quaternions",
-    "weighted_mean_for",
+    "weighted",
     "without",
 ]

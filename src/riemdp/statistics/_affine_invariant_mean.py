@@ -98,11 +98,11 @@ def newton_step(problem: Problem, at: Pass) -> tuple[Pass, int]:
 
 def _newton_direction(at: Pass) -> FloatArray:
     """Solve ``mean_i U_i (g_i * (U_i^T V U_i)) U_i^T = gradient`` for V."""
-    product = hessian(at, at.weights)
+    product = hessian(at)
     return conjugate_gradients(product, at.gradient, at.size * min(0.1, at.size))
 
 
-def hessian(at: Pass, weights: FloatArray | None) -> Callable[[FloatArray], FloatArray]:
+def hessian(at: Pass) -> Callable[[FloatArray], FloatArray]:
     """Return ``V -> mean_i U_i (g_i * (U_i^T V U_i)) U_i^T``, of tangents ``(k, k)``.
 
     ``g_ab = (x/2) coth(x/2)``, ``x = s_a - s_b``.
@@ -113,7 +113,7 @@ def hessian(at: Pass, weights: FloatArray | None) -> Callable[[FloatArray], Floa
     def fill(rows: slice) -> None:
         half = 0.5 * (at.logs[rows, :, None] - at.logs[rows, None, :])
         part = kernel[rows]
-        part[:] = (1.0 / n) if weights is None else weights[rows, None, None]
+        part[:] = (1.0 / n) if at.weights is None else at.weights[rows, None, None]
         ratio = np.divide(half, np.tanh(half), out=np.ones_like(half), where=np.abs(half) > 1e-8)
         part *= ratio
 

@@ -1,4 +1,4 @@
-"""Answers to questions: the one place where a statistic gets to see records."""
+"""Answers to queries: the one place where a statistic gets to see records."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import functools
 import sys
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp._part import is_own_throughout
+from riemdp._part import is_own_code, is_own_throughout
 from riemdp.kernel import (
     computed,
     has_form,
@@ -27,7 +25,7 @@ from riemdp.kernel import (
     tiles,
 )
 from riemdp.statistics._data import Records, as_records
-from riemdp.statistics._question import Question
+from riemdp.statistics._query import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,46 +33,46 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._query import Partial
 
 
 class Summaries(ABC):
-    """Records of which questions are told no more than they ask for."""
+    """Records of which queries are told no more than they ask for."""
 
     @abstractmethod
-    def summary(self, question: Question) -> Partial:
+    def summary(self, query: Query) -> Partial:
         """Clip records, and summarise them.
 
         Parameters
         ----------
-        question : Question
+        query : Query
 
         Returns
         -------
         object
-            What :meth:`Question.summarise` or :meth:`Question.merge` returns.
+            What :meth:`Query.added` or :meth:`Query.merge` returns.
         """
 
-    def found(self, question: Question, tol: float) -> tuple[Question, Partial]:  # noqa: ARG002
-        """Return what is known of the records in the end, and the question that answers of it.
+    def found(self, query: Query, tol: float) -> tuple[Query, Partial]:  # noqa: ARG002
+        """Return what is known of the records in the end, and the query that answers of it.
 
         Parameters
         ----------
-        question : Question
+        query : Query
         tol : float
             Public tolerance of the answer.
 
         Returns
         -------
-        question : Question
+        query : Query
             By default the same; the last pass, where it takes several.
         partial : object
         """
-        return question, self.summary(question)
+        return query, self.summary(query)
 
 
 class Prepared(Summaries):
-    r"""Records in the forms that questions take: what a class does to them, it does once.
+    r"""Records in the forms that queries take: what a form does to them, it does once.
 
     Parameters
     ----------
@@ -95,98 +93,73 @@ class Prepared(Summaries):
         self._forms: dict[Any, Any] = {}
         self._alike: dict[Any, int] = {}
 
-    def summary(self, question: Question) -> Partial:
+    def summary(self, query: Query) -> Partial:
         """See :meth:`Summaries.summary`: the one place where a statistic sees any records.
 
         Records are worked on in tiles (:mod:`riemdp.kernel`): what becomes of one depends neither
         on the others, nor on how many there are. Code of other packages is given one at a time.
         """
-        if type(question).summarise is not Question.summarise:
-            return self._merged(question)
         found: Partial = None
         parts: list[Any] = []
         entries = 0
-        adds = question.adds(self._ball)
-        for part in self._of_units(question):
+        adds = query.adds(self._ball)
+        for part in self._of_units(query):
             if adds and entries >= _ENTRIES:
-                found = merged(question, found, question.added(self._ball, joined(parts)))
+                found = merged(query, found, query.added(self._ball, joined(parts)))
                 parts, entries = [], 0
             parts.append(part)
             entries += _entries(part)
-        return merged(question, found, question.added(self._ball, joined(parts)))
+        return merged(query, found, query.added(self._ball, joined(parts)))
 
-    def _of_units(self, question: Question) -> Iterator[Any]:
+    def _of_units(self, query: Query) -> Iterator[Any]:
         """Yield rows of some units after the other: of records, or of people."""
-        rows = self._rows(question, self._rows_of_a_tile(question))
+        rows = self._rows(query, self._rows_of_a_tile(query))
         if self._owners is None:
             return rows
-        inside = (question.guarded(self._ball, part) for part in rows)
+        inside = (query.guarded(self._ball, part) for part in rows)
         return means_of_owners(inside, self._owners)
 
-    def _rows(self, question: Question, rows: int) -> Iterator[Any]:
+    def _rows(self, query: Query, rows: int) -> Iterator[Any]:
         """Yield rows of the records of one tile after the other."""
-        arrays, fill = self._arrays(question), _fill(question, self._ball.center)
-        anew = functools.partial(self._seen, question, None)
+        arrays, fill = self._arrays(query), _fill(query, self._ball.center)
+        anew = functools.partial(self._seen, query, None)
         public = public_row(anew, arrays, fill, rows)
         for place, (tile, number) in enumerate(tiles(arrays, fill, rows)):
             try:
-                found = self._seen(question, (rows, place), *tile)
+                found = self._seen(query, (rows, place), *tile)
             except Exception:  # of a record
                 found, _ = computed(anew, tile, fill)
             yield taken(found if has_form(found, public) else public, slice(number))
 
-    def _seen(self, question: Question, place: Any, *tile: Any) -> Any:
+    def _seen(self, query: Query, place: Any, *tile: Any) -> Any:
         """Return rows of a tile, which is prepared once if it has a place."""
-        # of one class some may take more than others
-        kind = _kinds(question), question.takes, place
+        kind = query.form, query.takes, place
         form = None if place is None else self._forms.get(kind)
         if form is None:
-            form = question.prepare(self._ball, _as_given(question, tile))
-        if place is not None and type(question).prepare is not Question.prepare:
+            form = query.prepare(self._ball, _as_given(query, tile))
+        if place is not None and type(query).prepare is not Query.prepare:
             self._forms[kind] = copy.deepcopy(form)  # the memory may be written to again
-        return question.rows(self._ball, form)
+        return query.rows(self._ball, form)
 
-    def _arrays(self, question: Question) -> list[Any]:
+    def _arrays(self, query: Query) -> list[Any]:
         kept = {"labels": object, "users": object}
         return [
             np.asarray(getattr(self._records, name), dtype=kept.get(name, np.float64))
-            for name in _names(question)
+            for name in _names(query)
         ]
 
-    def _rows_of_a_tile(self, question: Question) -> int:
+    def _rows_of_a_tile(self, query: Query) -> int:
         """Return one of code of other packages, and where places are not alike."""
-        # of each question: one of a class of our own may hold one of another package
-        if not is_own_throughout(question, self._ball):
+        # of each query: one of a class of our own may hold what another package wrote
+        if not (is_own_throughout(query, self._ball) and is_own_code(*query.functions)):
             return 1
-        kind = _kinds(question), question.takes
+        kind = query.form, query.takes, *(getattr(f, "func", f) for f in query.functions)
         if kind not in self._alike:
             rows = rows_for(self._ball.manifold.point_shape)
-            record = _fill(question, self._ball.point(public_coordinates(self._ball)))
-            alike = places_are_alike(functools.partial(self._seen, question, None), record, rows)
+            record = _fill(query, self._ball.point(public_coordinates(self._ball)))
+            alike = places_are_alike(functools.partial(self._seen, query, None), record, rows)
             self._alike[kind] = rows if alike else 1
         return self._alike[kind]
-
-    def _merged(self, question: Question) -> Partial:
-        """Summarise every record by itself, and put them together in pairs."""
-        if self._owners is not None:
-            raise UnsupportedError(f"{type(question).__name__} has no rows that people could have")
-        arrays, fill = self._arrays(question), _fill(question, self._ball.center)
-        public, _ = next(tiles([each[:0] for each in arrays], fill, 1))
-
-        def summary(tile: Any) -> Partial:
-            given = question.prepare(self._ball, _as_given(question, tile))
-            return copy.deepcopy(question.summarise(self._ball, given))
-
-        found = []
-        for tile, number in tiles(arrays, fill, 1):
-            try:
-                found.append(summary(tuple(each[:number] for each in tile)))
-            except Exception:  # of a record, if not of the public one
-                found.append(summary(public))
-        while len(found) > 1:
-            pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
-            found = pairs + found[2 * len(pairs) :]
-        return found[0]
 
 
 def public_coordinates(ball: Ball) -> FloatArray:
@@ -201,22 +174,16 @@ _BESIDE = {"labels": 0, "covariates": 0.0, "weights": 0.0, "users": 0}
 _ENTRIES = 2**17
 
 
-def _kinds(question: object) -> tuple[type, ...]:
-    """Return the class of a question, and that of the one inside it."""
-    inner = getattr(question, "question", None)
-    return (type(question), *(() if inner is None else _kinds(inner)))
+def _names(query: Query) -> tuple[str, ...]:
+    return ("points", *query.takes)
 
 
-def _names(question: Question) -> tuple[str, ...]:
-    return ("points", *question.takes)
+def _fill(query: Query, point: FloatArray) -> list[Any]:
+    return [point, *(_BESIDE[name] for name in query.takes)]
 
 
-def _fill(question: Question, point: FloatArray) -> list[Any]:
-    return [point, *(_BESIDE[name] for name in question.takes)]
-
-
-def _as_given(question: Question, tile: Any) -> Any:
-    return Records(**dict(zip(_names(question), tile, strict=True))) if question.takes else tile[0]
+def _as_given(query: Query, tile: Any) -> Any:
+    return Records(**dict(zip(_names(query), tile, strict=True))) if query.takes else tile[0]
 
 
 def _entries(rows: Any) -> int:
@@ -224,12 +191,12 @@ def _entries(rows: Any) -> int:
     return sum(map(_entries, rows)) if isinstance(rows, tuple) else int(np.size(rows))
 
 
-def merged(question: Question, total: Partial, partial: Partial) -> Partial:
+def merged(query: Query, total: Partial, partial: Partial) -> Partial:
     """Put a summary to those before, of which there may be none yet.
 
     Parameters
     ----------
-    question : Question
+    query : Query
     total : object, or None
     partial : object
 
@@ -237,17 +204,17 @@ def merged(question: Question, total: Partial, partial: Partial) -> Partial:
     -------
     object
     """
-    return partial if total is None else question.merge(total, partial)
+    return partial if total is None else query.merge(total, partial)
 
 
 def answer(
-    question: Question, ball: Ball, data: FloatArray | Records | Summaries, tol: float
+    query: Query, ball: Ball, data: FloatArray | Records | Summaries, tol: float
 ) -> tuple[Fraction, ...]:
     r"""Clip records to a ball, and answer.
 
     Parameters
     ----------
-    question : Question
+    query : Query
     ball : Ball
     data : ndarray, shape (n, \*point_shape), Records or Summaries
         Valid points, inside or outside.
@@ -263,23 +230,16 @@ def answer(
     ------
     ConvergenceError
         If the tolerance cannot be certified.
-    InvalidParameterError
-        If the question answers with something else.
     RiemdpError
-        In place of any other error of the question.
+        In place of any other error of the query.
     """
 
-    def computed() -> tuple[Fraction, ...] | None:
+    def computed() -> tuple[Fraction, ...]:
         seen = data if isinstance(data, Summaries) else Prepared(ball, data)
-        last, partial = seen.found(question, tol)
+        last, partial = seen.found(query, tol)
         return _rational(last.finish(ball, partial, tol))
 
-    found = discreetly(type(question).__name__, computed)
-    if found is None:  # what it is instead may tell of the data
-        raise InvalidParameterError(
-            f"{type(question).__name__}.finish must return real coordinates of shape (dim,)"
-        )
-    return found
+    return discreetly(type(query).__name__, computed)
 
 
 #: Coordinates beyond it are not finite in float64.
@@ -288,21 +248,13 @@ _GREATEST = Fraction(sys.float_info.max)
 _LONGEST = 1022
 
 
-def _rational(answered: object) -> tuple[Fraction, ...] | None:
-    """Return coordinates as rational numbers, zeros for some beyond float64; None for others."""
-    if not isinstance(answered, tuple) or not all(isinstance(x, Rational) for x in answered):
-        found = np.asarray(answered)
-        if found.ndim != 1 or found.dtype.kind not in "fiu":
-            return None
-        if not np.isfinite(found.astype(np.float64)).all():
-            return (Fraction(0),) * len(found)
-        return tuple(map(Fraction, found.astype(np.float64).tolist()))
-    own = tuple(
-        x if type(x) is Fraction else Fraction(int(x.numerator), int(x.denominator))
-        for x in answered
-    )
+def _rational(answered: tuple[Fraction, ...] | FloatArray) -> tuple[Fraction, ...]:
+    """Return coordinates as rational numbers, zeros for some beyond float64."""
+    if isinstance(answered, np.ndarray):
+        finite = np.isfinite(answered).all()
+        return tuple(map(Fraction, answered.tolist() if finite else [0] * len(answered)))
     # lengths in bits bound the size, and cost less than comparing
-    longest = max((x.numerator.bit_length() - x.denominator.bit_length() for x in own), default=0)
-    if longest > _LONGEST and any(abs(x) > _GREATEST for x in own):
-        return (Fraction(0),) * len(own)
-    return own
+    lengths = (x.numerator.bit_length() - x.denominator.bit_length() for x in answered)
+    if max(lengths, default=0) > _LONGEST and any(abs(x) > _GREATEST for x in answered):
+        return (Fraction(0),) * len(answered)
+    return answered

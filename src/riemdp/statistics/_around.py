@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from riemdp._part import both_proved
 from riemdp.statistics._statistic import Statistic
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import Ball
     from riemdp.statistics._data import Records
 
 
@@ -32,11 +33,6 @@ class Around(Statistic):
         return self.statistic.by_place
 
     @property
-    def of(self) -> Literal["points", "rows"]:  # type: ignore[override]
-        """What is averaged of people's records; see :attr:`Statistic.of`."""
-        return self.statistic.of
-
-    @property
     def inside(self) -> tuple[Statistic, ...]:
         """The inner statistic."""
         return (self.statistic,)
@@ -45,9 +41,13 @@ class Around(Statistic):
         """Its own, and those of the inner statistic."""
         return both_proved({self.name: self.proof}, self.statistic.proofs())
 
-    def check_records(self, records: Records) -> None:
-        """See :meth:`Statistic.check_records`."""
-        self.statistic.check_records(records)
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Its own, and those of the inner statistic; see :meth:`Statistic.proofs_on`."""
+        return both_proved({self.name: self.proof}, self.statistic.proofs_on(ball))
+
+    def check_size(self, n: int) -> None:
+        """See :meth:`Statistic.check_size`."""
+        self.statistic.check_size(n)
 
     def check_chunk(self, records: Records) -> Any:
         """See :meth:`Statistic.check_chunk`."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import FloatArray
     from riemdp.statistics._mean_solver import Shares
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._query import Partial
 
 
 class CarriedSolver(MeanSolver):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import FloatArray
     from riemdp.statistics._descent import Descent
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._query import Partial
 
 
 class SpaceFormMean(ExactMean):

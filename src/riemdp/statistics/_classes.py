@@ -11,24 +11,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 
 from riemdp._checks import LARGEST_COUNT, count, is_one_of, kind_of, shown
-from riemdp._combinations import LABELS_HAVE_PLACES
-from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import UNIT, Classes
 from riemdp.manifolds import clip_norm
-from riemdp.statistics._feature_sums import symmetric_of
 from riemdp.statistics._moments import nonnegative, root_mean_square
-from riemdp.statistics._sums import SumStatistic
+from riemdp.statistics._sums import SumStatistic, symmetric_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-    from riemdp.statistics._statistic import Metric, Statistic
 
 #: No text of a class may be that: a document has it in place of a number.
 _RESERVED = "infinity"
@@ -90,7 +87,6 @@ class ClassMoments(SumStatistic):
     name: ClassVar[str] = "class-moments"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
     takes: ClassVar[tuple[str, ...]] = ("labels",)
-    of: ClassVar[Literal["points", "rows"]] = "rows"
 
     classes: tuple[int | str, ...]
     second: Literal["none", "scalar", "matrix"] = "none"
@@ -122,71 +118,25 @@ class ClassMoments(SumStatistic):
         return ("labels",) if self.sizes else ()
 
     def shape(self, dim: int) -> Classes:
-        """``(v (x) e_y, e_y, |v|^2 or v v^T)`` with weights; see :meth:`FeatureSum.shape`."""
+        """``(v (x) e_y, e_y, |v|^2 or v v^T)`` with weights; see :meth:`SumStatistic.shape`."""
         return Classes(dim, len(self.classes), self.second, shares=not self.sizes)
 
-    def beside(self, records: Records) -> NDArray[np.int64]:
-        """Places of labels among the classes; see :meth:`FeatureSum.beside`."""
-        return class_codes(np.asarray(records.labels), self.classes)
-
     @property
-    def counts_records(self) -> bool:  # type: ignore[override]
-        """Whether class sizes are among the features: every record is in one class."""
-        return not self.sizes
+    def beside(self) -> Callable[[Records], NDArray[Any]]:
+        """Places of labels among the classes; see :attr:`SumStatistic.beside`."""
+        return functools.partial(_codes_of, self.classes)
 
-    def count_form(self, dim: int) -> FloatArray:
-        """Return the sum of the class sizes; see :meth:`SumStatistic.count_form`."""
-        shape = self.shape(dim)
-        form = np.zeros(shape.size)
-        first, classes = len(self.classes) * dim, len(self.classes)
-        form[first : first + classes] = UNIT / shape.share
-        return form
-
-    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
-        """Of the second moment: means do not depend on the number of all records.
-
-        See :meth:`SumStatistic.with_count`. Shares do, and ``shares_sd`` leaves that out.
-        """
-        if self.second == "none":
-            return parts
-        second = np.diag(np.atleast_2d(parts["second_moment"]))
-        known = math.hypot(parts["second_moment_sd"], relative * root_mean_square(second))
-        return {**parts, "second_moment_sd": known}
-
-    def counted(self, ball: Ball) -> Statistic:
-        """Return the sums, which hold class sizes; see :meth:`Statistic.counted`.
-
-        Refused where sizes are public: then so is the number of records.
-        """
-        if self.sizes:
-            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
-        return super().counted(ball)
-
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`Statistic.replace_one`; refused where sizes are public."""
-        if self.sizes:
-            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
-        return super().replace_one(ball, n, metric)
-
-    def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`Statistic.replace_point`; ``n`` has to be the sum of public sizes."""
+    def check_size(self, n: int) -> None:
+        """``n`` has to be the sum of public sizes; see :meth:`Statistic.check_size`."""
         if self.sizes and n != sum(self.sizes):
             raise InvalidParameterError(f"the sizes add up to {sum(self.sizes)}, not to n = {n}")
-        return super().replace_one(ball, n, metric)
-
-    def check_records(self, records: Records) -> None:
-        """Raise an error for a label that is none of the classes, or where public sizes are others.
-
-        See :meth:`Statistic.check_records`.
-        """
-        self.check_chunks([self.check_chunk(records)])
 
     def check_chunk(self, records: Records) -> list[int] | None:
         """Return the sizes of the classes in some, where they are public.
 
         See :meth:`Statistic.check_chunk`.
         """
-        super().check_records(records)
+        super().check_chunk(records)
         codes = class_codes(np.asarray(records.labels), self.classes)
         if len(wrong := np.flatnonzero(codes < 0)):
             raise InvalidParameterError(
@@ -210,7 +160,9 @@ class ClassMoments(SumStatistic):
         codes = generator.integers(0, len(self.classes), size=size)
         return {"labels": np.array(self.classes)[codes]}
 
-    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+    def parts(
+        self, view: View, features: FloatArray, deviation: float, relative: float
+    ) -> Mapping[str, Any]:
         """Return means, shares and spread; see :meth:`SumStatistic.parts`.
 
         ``classes``; ``means``, points of the ball, shape (K, *point_shape); ``coordinates``, the
@@ -223,7 +175,9 @@ class ClassMoments(SumStatistic):
         matrices ``covariance``, whose eigenvalues are at least 0. Standard deviations of the noise:
         ``shares_sd`` (0 where sizes are public); ``means_sd``, shape (K,), of a coordinate of a
         mean, to first order, the noise of the shares included; ``second_moment_sd``, of the number
-        or an entry of the diagonal (of the others that over root 2).
+        or an entry of the diagonal (of the others that over root 2), where the number of records is
+        noisy with that noise. Means do not depend on that number; shares do, and ``shares_sd``
+        leaves it out.
         """
         dim, classes = view.ball.manifold.dim, len(self.classes)
         shape = self.shape(dim)
@@ -238,7 +192,7 @@ class ClassMoments(SumStatistic):
             rest = features[classes * (dim + 1) :]
         least = np.maximum(shares, self._floor(shares_sd))
         means = sums / least[:, None]
-        relative = (shares_sd * np.linalg.norm(means, axis=-1)) ** 2 / dim
+        of_shares = (shares_sd * np.linalg.norm(means, axis=-1)) ** 2 / dim
         found: dict[str, Any] = {
             "classes": self.classes,
             "means": view.point(clip_norm(means, 1.0)),
@@ -246,7 +200,7 @@ class ClassMoments(SumStatistic):
             "shares": shares,
             "base": view.base_point,
             "clip": view.unit,
-            "means_sd": np.sqrt(deviation * deviation + relative) / least * view.unit,
+            "means_sd": np.sqrt(deviation * deviation + of_shares) / least * view.unit,
             "shares_sd": shares_sd,
         }
         if self.second == "none":
@@ -265,13 +219,19 @@ class ClassMoments(SumStatistic):
             found["second_moment"] = matrix * view.unit**2
             found["covariance"] = nonnegative(within) * view.unit**2
         found["variance"] = max(variance, 0.0) * view.unit**2
-        found["second_moment_sd"] = deviation / shape.weights[0] * view.unit**2
+        alone = deviation / shape.weights[0] * view.unit**2
+        squares = np.diag(np.atleast_2d(found["second_moment"]))
+        found["second_moment_sd"] = math.hypot(alone, relative * root_mean_square(squares))
         return found
 
     def _floor(self, shares_sd: float) -> float:
         if math.isnan(shares_sd):
             return _FLOOR / len(self.classes)
         return max(_DEVIATIONS * shares_sd, _NOTHING)
+
+
+def _codes_of(classes: tuple[int | str, ...], records: Records) -> NDArray[np.int64]:
+    return class_codes(np.asarray(records.labels), classes)
 
 
 def checked_classes(classes: object) -> tuple[int | str, ...]:

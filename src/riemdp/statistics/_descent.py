@@ -16,8 +16,7 @@ import numpy as np
 
 from riemdp._errors import ConvergenceError
 from riemdp.kernel import added_products, sum_of
-from riemdp.statistics._question import Pass
-from riemdp.statistics._records import joined
+from riemdp.statistics._query import Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._means import Mean
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._footpoint import Footpoint
+    from riemdp.statistics._query import Partial
 
 #: Passes that are made at most; a ball that needs more is refused.
 _MOST = 200
@@ -75,7 +74,7 @@ class Descent(ABC):
         Parameters
         ----------
         records : object
-            Of :meth:`ExactMean.records`; with weights of :meth:`ExactMean.rows`.
+            Of :meth:`ExactMean.summed`; with weights of :meth:`ExactMean.rows`.
         view : object
             Of :meth:`view`.
         whole : ndarray of int, shape (m,), optional
@@ -121,7 +120,7 @@ class DescentPass(Pass):
 
     Attributes
     ----------
-    question : Mean
+    query : Footpoint
         Which clips records.
     descent : Descent
     number : int
@@ -133,7 +132,7 @@ class DescentPass(Pass):
 
     clips = True
 
-    question: Mean
+    query: Footpoint
     descent: Descent
     number: int
     point: FloatArray = field(repr=False)
@@ -142,7 +141,7 @@ class DescentPass(Pass):
     @property
     def takes(self) -> tuple[str, ...]:  # type: ignore[override]
         """What the mean takes."""
-        return self.question.takes
+        return self.query.takes
 
     @property
     def left(self) -> int:
@@ -150,49 +149,45 @@ class DescentPass(Pass):
         return len(self.descent.steps) + 1 - self.number
 
     def adds(self, ball: Ball) -> bool:  # noqa: ARG002
-        """Integers alone; see :meth:`Question.adds`."""
+        """Integers alone; see :meth:`Query.adds`."""
         return True
 
     def rows(self, ball: Ball, records: Any) -> Partial:
-        """Clip; see :meth:`Question.rows`."""
-        return self.question.rows(ball, records)
+        """Clip; see :meth:`Query.rows`."""
+        return self.query.rows(ball, records)
 
     def added(self, ball: Ball, rows: Partial) -> Partial:
-        """Add up what they say of the gradient; see :meth:`Question.added`."""
-        given, whole = self.question.terms(ball, rows)
+        """Add up what they say of the gradient; see :meth:`Query.added`."""
+        given, whole = self.query.terms(ball, rows)
         return self.descent.seen(given, self.view, whole, last=self.left == 1)
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        """Add; see :meth:`Question.merge`."""
-        return joined(first, second)
 
     def after(self, ball: Ball, partial: Partial) -> DescentPass:  # noqa: ARG002
         """Move; see :meth:`Pass.after`."""
         point = self.descent.moved(self.point, partial, self.number)
-        return _pass(self.question, self.descent, self.number + 1, point)
+        return _pass(self.query, self.descent, self.number + 1, point)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Certify; see :meth:`Question.finish`."""
+        """Certify; see :meth:`Query.finish`."""
         return self.descent.certified(self.point, self.view, partial, tol)
 
 
-def descent_of(question: Mean, descent: Descent) -> DescentPass:
+def descent_of(query: Footpoint, descent: Descent) -> DescentPass:
     """Return the first pass, from the centre.
 
     Parameters
     ----------
-    question : Mean
+    query : Footpoint
     descent : Descent
 
     Returns
     -------
     DescentPass
     """
-    return _pass(question, descent, 0, descent.start())
+    return _pass(query, descent, 0, descent.start())
 
 
-def _pass(question: Mean, descent: Descent, number: int, point: FloatArray) -> DescentPass:
-    return DescentPass(question, descent, number, point, descent.view(point))
+def _pass(query: Footpoint, descent: Descent, number: int, point: FloatArray) -> DescentPass:
+    return DescentPass(query, descent, number, point, descent.view(point))
 
 
 def hadamard_steps(

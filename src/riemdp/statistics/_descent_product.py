@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._exact_mean import ExactMean
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._query import Partial
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class SumOfFactor(Descent):
         tol: float,
     ) -> tuple[Fraction, ...]:
         """Divide; see :meth:`Descent.certified`."""
-        return self.mean.mean(self.ball, partial, tol)
+        return self.mean.weighted(self.ball, partial, None, tol)
 
 
 @dataclass(frozen=True, eq=False)

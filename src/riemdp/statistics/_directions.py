@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import Moment, Products, Vector
 from riemdp.statistics._axes import leading_axis, length_limit
-from riemdp.statistics._feature_sums import symmetric_of
+from riemdp.statistics._sums import symmetric_of
 from riemdp.statistics._unit_vectors import UnitVectorSum
 from riemdp.statistics._von_mises_fisher import concentration
 
@@ -76,12 +76,18 @@ class DirectionalMoments(UnitVectorSum):
         object.__setattr__(self, "order", orders if orders == _BOTH else orders[0])
 
     def shape(self, dim: int) -> Vector | Products | Moment:
-        """x, ``x x^T``, or x and ``x x^T / sqrt(2)``; see :meth:`FeatureSum.shape`."""
+        """x, ``x x^T``, or x and ``x x^T / sqrt(2)``; see :meth:`SumStatistic.shape`."""
         if self.order == _BOTH:
             return Moment(dim, "matrix")
         return Vector(dim) if self.order == 1 else Products(dim)
 
-    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+    def parts(
+        self,
+        view: View,
+        features: FloatArray,
+        deviation: float,
+        relative: float,  # noqa: ARG002
+    ) -> Mapping[str, Any]:
         """Return what the moments say; see :meth:`SumStatistic.parts`.
 
         Limits and bounds are those of Gaussian noise, and about the records themselves: what a

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._descent import Descent
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._query import Partial
 
 
 class ExactMean(ABC):
@@ -28,8 +28,6 @@ class ExactMean(ABC):
     """
 
     proof: ClassVar[str]
-    #: Whether it computes weighted means too.
-    weighs: ClassVar[bool] = True
 
     @property
     def adds(self) -> bool:
@@ -55,17 +53,9 @@ class ExactMean(ABC):
         """
         return coordinates
 
-    def added(self, ball: Ball, rows: Partial) -> Partial:
-        """Say of rows what :meth:`mean` needs of them."""
-        return self.summed(ball, rows, None)
-
     def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None) -> Partial:  # noqa: ARG002
         """Add rows, times weights, where :attr:`adds`; by default all of them are needed."""
         return rows
-
-    def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        """Return what :meth:`weighted` does of what :meth:`added` or :meth:`summed` returned."""
-        return self.weighted(ball, partial, None, tol)
 
     @abstractmethod
     def weighted(
@@ -74,7 +64,7 @@ class ExactMean(ABC):
         """Return normal coordinates of a point that is proved to lie within ``tol`` of the mean.
 
         Weights are positive, and belong to :meth:`rows`; without them it is given what
-        :meth:`added` returned. Raises ``ConvergenceError`` if that cannot be proved.
+        :meth:`summed` returned. Raises ``ConvergenceError`` if that cannot be proved.
         """
 
     def descent(self, ball: Ball, tol: float) -> Descent | None:  # noqa: ARG002

@@ -87,7 +87,7 @@ def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatAr
 
 
 def composition_allowance(n: int, k: int, size: float) -> float:
-    """Bound for the rounding of :func:`sum_of_compositions` of n matrices of mean norm ``size``."""
+    """Bound for the rounding of a sum of n symmetric k x k matrices of mean norm ``size``."""
     return _EPS * GROUP * k * size + summation_allowance(n, size)
 
 
@@ -192,31 +192,6 @@ def _symmetric_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     for places in found:
         places.setflags(write=False)
     return found
-
-
-def sum_of_compositions(values: FloatArray, vectors: FloatArray) -> FloatArray:
-    """``sum_i V_i diag(values_i) V_i^T``.
-
-    One product for a group of matrices, then pairwise: one product of all would add in sequence,
-    where rounding grows with their number.
-    """
-    whole = len(values) - len(values) % GROUP
-    return pairwise_sum(
-        np.concatenate(
-            [
-                _group_compositions(values[:whole], vectors[:whole], GROUP),
-                _group_compositions(values[whole:], vectors[whole:], 1),
-            ]
-        )
-    )
-
-
-def _group_compositions(values: FloatArray, vectors: FloatArray, group: int) -> FloatArray:
-    """Sum ``V_i diag(values_i) V_i^T`` within groups of ``group`` matrices."""
-    k = values.shape[-1]
-    side_by_side = vectors.reshape(-1, group, k, k).swapaxes(1, 2).reshape(-1, k, group * k)
-    scaled = side_by_side * values.reshape(-1, 1, group * k)
-    return np.asarray(scaled @ np.swapaxes(side_by_side, -1, -2))
 
 
 def pairwise_sum(terms: FloatArray) -> FloatArray:

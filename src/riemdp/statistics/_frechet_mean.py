@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from riemdp._checks import positive
-from riemdp._errors import NotOnManifoldError
+import numpy as np
+
+from riemdp._checks import positive, real_array
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._shares import shares_of
 from riemdp.statistics._solver_of_space import space_solver
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def frechet_mean(
     solver = space_solver(manifold)
     data = solver.validate(manifold, points)
     check_rows(data, manifold)
-    normalised = None if weights is None else shares_of(weights, len(data))
+    normalised = None if weights is None else _shares_of(weights, len(data))
     solver.check_domain(manifold, data, ball)
     found = solver.solve(manifold, data, normalised, ball, tol)
     check_bound(found.error_bound, tol)
@@ -182,3 +184,23 @@ def check_shape_of_rows(data: FloatArray, manifold: Manifold) -> None:
             f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "
             f"got rows of shape {data.shape[1:]}{advice}"
         )
+
+
+def _shares_of(weights: ArrayLike, n: int) -> FloatArray:
+    """Divide weights ``(n,)`` by their sum; they are not negative, and the sum is positive.
+
+    Raises ``InvalidParameterError`` for others.
+    """
+    array = real_array(weights, "weights", booleans=True)
+    if array.shape != (n,):
+        raise InvalidParameterError(f"weights must have shape ({n},), got {array.shape}")
+    bad = ~(np.isfinite(array) & (array >= 0.0))
+    if bad.any():
+        raise InvalidParameterError(
+            f"weights must be finite and not negative; row {int(np.argmax(bad))} is not"
+        )
+    largest = float(array.max())
+    if largest == 0.0:
+        raise InvalidParameterError("weights must have a positive sum; all are zero")
+    shares = array / largest  # now no sum of them can overflow
+    return np.asarray(shares / math.fsum(shares))

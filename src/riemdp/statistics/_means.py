@@ -1,179 +1,42 @@
-"""The two means as statistics: which sensitivity they have, and how accurately they are known."""
+"""The two means: the point with the least mean squared distance, and the average of logarithms."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, final
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar, final
 
 from riemdp._checks import is_one_of
-from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
+from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
-from riemdp.kernel import UNIT, guarded
-from riemdp.statistics._counted import Sums
-from riemdp.statistics._descent import descent_of
+from riemdp.kernel import Vector
 from riemdp.statistics._exact_mean import ExactSum
-from riemdp.statistics._mean_solver import MeanSolver
-from riemdp.statistics._records import joined
-from riemdp.statistics._sensitivity import (
-    frechet_mean_sensitivity,
-    log_stretch,
-    tangent_mean_sensitivity,
-)
+from riemdp.statistics._footpoint import Footpoint
+from riemdp.statistics._query import Value
+from riemdp.statistics._records import in_units
+from riemdp.statistics._rows import Rows
+from riemdp.statistics._sensitivity import frechet_mean_sensitivity
 from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
-from riemdp.statistics._statistic import Summary
+from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
-    from numpy.typing import NDArray
+    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.statistics._query import Metric, Queries
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.statistics._exact_mean import ExactMean
-    from riemdp.statistics._question import Partial, Pass
-    from riemdp.statistics._statistic import Metric, Statistic
-
-#: Largest tolerance of a Fréchet mean, as a share of the radius.
-_CERTIFIABLE = 1e-3
 #: Share of the hemisphere's radius next to its edge that is refused.
 _HEMISPHERE_MARGIN = 2e-3
-
-
-@dataclass(frozen=True)
-class Mean(Summary):
-    """What the means share: a solver computes them, and clips records in the form it works in."""
-
-    clips = True
-
-    def _solver(self, manifold: Manifold) -> MeanSolver:
-        return mean_solver(manifold)
-
-    def _exact(self, ball: Ball) -> ExactMean:
-        """How it is computed; ``UnsupportedError`` where nobody knows how."""
-        found = self._solver(ball.manifold).exact(ball.manifold)
-        if found is None:
-            raise UnsupportedError(
-                f"no exact arithmetic is known of the {self.name} on {ball.manifold}"
-            )
-        return found
-
-    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """Return the proofs of the sensitivity and of the arithmetic."""
-        return {**super().proofs_on(ball), "exact mean": self._exact(ball).proof}
-
-    def adds(self, ball: Ball) -> bool:
-        """Whether integers are added: of averages."""
-        return self._exact(ball).adds
-
-    def in_passes(self, ball: Ball, tol: float) -> Pass | None:
-        """Descend to a mean that is certified in the end; see :meth:`Question.in_passes`."""
-        descent = self._exact(ball).descent(ball, tol)
-        return None if descent is None else descent_of(self, descent)
-
-    def rows(self, ball: Ball, records: Any) -> Partial:
-        """Clip; see :meth:`Question.rows`."""
-        return self._exact(ball).rows_of(ball, records)
-
-    def guarded(self, ball: Ball, rows: Partial) -> NDArray[np.int64]:
-        """Guard integers, where these are added; see :meth:`Question.guarded`."""
-        if not isinstance(self._exact(ball), ExactSum):
-            return super().guarded(ball, rows)
-        return guarded(rows, UNIT**2)
-
-    def added(self, ball: Ball, rows: Partial) -> Partial:
-        """Add, where that is all that is needed; see :meth:`Question.added`."""
-        return self._exact(ball).added(ball, rows)
-
-    def terms(self, ball: Ball, rows: Any) -> tuple[Partial, NDArray[np.int64] | None]:
-        """Return clipped records, and what each of them weighs: what passes are made over.
-
-        Parameters
-        ----------
-        ball : Ball
-        rows : object
-            Of :meth:`rows`.
-
-        Returns
-        -------
-        records : object
-            See :meth:`Descent.seen`.
-        whole : ndarray of int, shape (m,), or None
-            None, by default, where all weigh the same.
-        """
-        return self.added(ball, rows), None
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        """Put chunks together; see :meth:`Question.merge`."""
-        return joined(first, second)
-
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        """Certify the mean of all records; see :meth:`Question.finish`."""
-        return self._exact(ball).mean(ball, partial, tol)
-
-    def tolerance(self, ball: Ball, sensitivity: float) -> float:
-        """Return a billionth of the sensitivity where float64 carries that, more where not.
-
-        Sums of integers need none. ``UnsupportedBallError`` where float64 carries too little of the
-        mean.
-        """
-        floor = self._exact(ball).floor(ball)
-        if floor == 0.0:
-            return 0.0
-        if floor > _CERTIFIABLE * ball.radius:
-            raise UnsupportedBallError(
-                f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may be as "
-                f"large as {floor:.3g}, so that a Fréchet mean cannot be certified in float64; "
-                "choose a smaller ball (a larger one, if it is tiny) or the tangent mean, which "
-                "needs no solver"
-            )
-        return max(floor, 1e-9 * sensitivity)
-
-    def rounding(self, ball: Ball) -> float:
-        """Return half of the floor, whose other half leaves room for the solver.
-
-        Sums of integers take nothing.
-        """
-        return 0.5 * self._exact(ball).floor(ball)
-
-
-class IntrinsicMean(Mean):
-    """What Fréchet means share, with weights or without."""
-
-    def stretch(self, ball: Ball, metric: Metric) -> float:
-        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
-        return log_stretch(ball) if metric == "coordinates" else 1.0
-
-    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """Return the proof of the sensitivity, where the space's solver is proved too."""
-        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
-        return {**super().proofs_on(ball), **solved}
-
-
-class AverageMean(Mean):
-    """What averages of normal coordinates share, with weights or without."""
-
-    def _solver(self, manifold: Manifold) -> MeanSolver:
-        return average(manifold)
-
-    def _check_metric(self, ball: Ball, metric: Metric) -> None:
-        """Refuse distances off flat spaces."""
-        if metric != "coordinates" and not average(ball.manifold).isometric:
-            raise UnsupportedManifoldError(
-                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
-                "tangent mechanism, or the Fréchet mean"
-            )
 
 
 @final
 @register
 @dataclass(frozen=True)
-class FrechetMean(IntrinsicMean):
+class FrechetMean(Statistic):
     """The point with the least mean squared distance to the records.
 
     How far it moves is known as a distance; in normal coordinates about the ball's centre it moves
-    no farther.
+    no farther. On flat spaces it is the average, a sum over the records; elsewhere it needs them
+    all at once.
 
     References
     ----------
@@ -195,31 +58,27 @@ class FrechetMean(IntrinsicMean):
     name: ClassVar[str] = "frechet-mean"
     proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
 
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return :func:`riemdp.frechet_mean_sensitivity`; see :meth:`Statistic.replace_one`.
+    def queries(self, ball: Ball) -> Queries:
+        """Ask for the mean; see :meth:`Statistic.queries`."""
+        solver = mean_solver(ball.manifold)
+        is_sum = isinstance(solver.exact(ball.manifold), ExactSum)
+        if not solver.isometric:
+            frechet_mean_sensitivity(ball, 1)  # refuses balls with more than one mean
+            check_certifiable(ball)
+        return average_of(ball) if is_sum else _alone(Footpoint(), ball)
 
-        In both metrics: see docs/proofs/wrapped-noise.md.
-        """
-        del metric
-        mean_solver(ball.manifold)
-        exact = frechet_mean_sensitivity(ball, n)
-        check_certifiable(ball)
-        return exact
-
-    def counted(self, ball: Ball) -> Statistic:
-        """Return a sum and a count where it is the tangent mean; see :meth:`Statistic.counted`.
-
-        Refused on curved spaces: there it is no function of a sum over the records.
-        """
-        if not average(ball.manifold).isometric:
-            return super().counted(ball)
-        return TangentMean().counted(ball)
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Return the proof of the sensitivity, where the space's solver is proved too."""
+        solver = mean_solver(ball.manifold)
+        exact = solver.exact(ball.manifold)
+        solved = self.proof if is_solved(ball.manifold) else None
+        return {self.name: solved, "exact mean": None if exact is None else exact.proof}
 
 
 @final
 @register
 @dataclass(frozen=True)
-class TangentMean(AverageMean, Sums):
+class TangentMean(Statistic):
     """The average of the normal coordinates about the ball's centre.
 
     How far it moves is known in coordinates, on flat spaces as a distance too, where that is the
@@ -244,16 +103,31 @@ class TangentMean(AverageMean, Sums):
     name: ClassVar[str] = "tangent-mean"
     proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
 
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return :func:`riemdp.tangent_mean_sensitivity`; off flat spaces in coordinates alone.
+    def queries(self, ball: Ball) -> Queries:
+        """Ask for the average; see :meth:`Statistic.queries`."""
+        return average_of(ball)
 
-        See :meth:`Statistic.replace_one`.
-        """
-        self._check_metric(ball, metric)
-        return tangent_mean_sensitivity(ball, n)
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:  # noqa: ARG002
+        """Return the proofs of the sensitivity and of the arithmetic."""
+        return {**self.proofs(), "exact mean": ExactSum.proof}
 
 
-def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) -> Mean:
+def average_of(ball: Ball) -> Queries:
+    """Ask for the average of normal coordinates, and return it as a point."""
+    shape = Vector(ball.manifold.dim)
+    return _alone(Rows(shape, ball.reach, _coordinates, projects=True, points=True), ball)
+
+
+def _coordinates(ball: Ball, coordinates: FloatArray) -> FloatArray:
+    return in_units(ball.shorten(coordinates), ball.reach)
+
+
+def _alone(query: Rows | Footpoint, ball: Ball) -> Queries:
+    answer = yield query
+    return Value(answer.point, ball)
+
+
+def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) -> Statistic:
     """Return the mean that is released with noise whose privacy is stated in a metric.
 
     Parameters

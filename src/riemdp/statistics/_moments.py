@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
@@ -12,12 +13,11 @@ from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import Moment
-from riemdp.statistics._feature_sums import symmetric_of
 from riemdp.statistics._released_moments import ReleasedMoments
-from riemdp.statistics._sums import SumStatistic
+from riemdp.statistics._sums import SumStatistic, symmetric_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import FloatArray
     from riemdp.statistics._seen import View
@@ -69,24 +69,12 @@ class Moments(SumStatistic):
             )
 
     def shape(self, dim: int) -> Moment:
-        """``(v, 1.665 |v|^2)``, or ``(v, v v^T / sqrt(2))``; see :meth:`FeatureSum.shape`."""
+        """``(v, 1.665 |v|^2)``, or ``(v, v v^T / sqrt(2))``; see :meth:`SumStatistic.shape`."""
         return Moment(dim, self.second)
 
-    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
-        """Root mean squares over coordinates, and entries of the diagonal, of both noises.
-
-        See :meth:`SumStatistic.with_count`.
-        """
-        mean, second = parts["coordinates"], np.atleast_2d(parts["second_moment"])
-        return {
-            **parts,
-            "mean_sd": math.hypot(parts["mean_sd"], relative * root_mean_square(mean)),
-            "second_moment_sd": math.hypot(
-                parts["second_moment_sd"], relative * root_mean_square(np.diag(second))
-            ),
-        }
-
-    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+    def parts(
+        self, view: View, features: FloatArray, deviation: float, relative: float
+    ) -> Mapping[str, Any]:
         """Return mean, second moment and spread; see :meth:`SumStatistic.parts`.
 
         ``mean``, point of the ball, shape (*point_shape,); ``coordinates``, the same as it was
@@ -95,7 +83,8 @@ class Moments(SumStatistic):
         and for matrices ``covariance``, whose eigenvalues are at least 0; ``base`` and ``clip``,
         where records were seen from and the length they were shortened to; ``mean_sd`` and
         ``second_moment_sd``, standard deviations of the noise of a coordinate and of a number or an
-        entry of the diagonal (of the others that over root 2).
+        entry of the diagonal (of the others that over root 2); where the number of records is
+        noisy too, of both noises, as root mean squares over coordinates and over the diagonal.
         """
         dim = view.ball.manifold.dim
         vector, rest = features[:dim], features[dim:]
@@ -121,27 +110,42 @@ class Moments(SumStatistic):
             "variance": min(max(variance, 0.0), 1.0) * view.unit**2,
             "base": view.base_point,
             "clip": view.unit,
-            "mean_sd": deviation * view.unit,
-            "second_moment_sd": deviation / weights[0] * view.unit**2,
+            "mean_sd": _both(deviation * view.unit, relative, found["coordinates"]),
+            "second_moment_sd": _both(
+                deviation / weights[0] * view.unit**2,
+                relative,
+                np.diag(np.atleast_2d(found["second_moment"])),
+            ),
         }
 
     def moments_in(
-        self, view: View, features: FloatArray, deviation: float, n: int, *, released_base: bool
-    ) -> ReleasedMoments:
+        self, view: View, features: FloatArray, deviation: float
+    ) -> Callable[[int], ReleasedMoments] | None:
         """Of matrices alone; see :meth:`SumStatistic.moments_in`."""
         if self.second != "matrix":
-            return super().moments_in(view, features, deviation, n, released_base=released_base)
-        dim, unit = view.ball.manifold.dim, view.unit
-        weights = self.shape(dim).weights
-        return ReleasedMoments(
-            features[:dim] * unit,
-            symmetric_of(features[dim:], dim, weights) * unit**2,
-            deviation * unit,
-            deviation / weights[0] * unit**2,
-            n,
-            unit,
-            released_base=released_base,
-        )
+            return None
+        weights = self.shape(view.ball.manifold.dim).weights
+        return functools.partial(_moments, view, features, deviation, weights)
+
+
+def _moments(
+    view: View, features: FloatArray, deviation: float, weights: tuple[float, float], n: int
+) -> ReleasedMoments:
+    dim, unit = view.ball.manifold.dim, view.unit
+    return ReleasedMoments(
+        features[:dim] * unit,
+        symmetric_of(features[dim:], dim, weights) * unit**2,
+        deviation * unit,
+        deviation / weights[0] * unit**2,
+        n,
+        unit,
+        released_base=not view.is_central,
+    )
+
+
+def _both(deviation: float, relative: float, entries: FloatArray) -> float:
+    """Return the deviation of two noises: of the sum, and of the number that divides it."""
+    return math.hypot(deviation, relative * root_mean_square(entries))
 
 
 def root_mean_square(entries: FloatArray) -> float:

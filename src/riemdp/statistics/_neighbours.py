@@ -11,11 +11,13 @@ from riemdp._checks import count, kind_of
 from riemdp._combinations import NO_WAY_BACK
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part, register
+from riemdp.statistics._counted import counted
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.statistics._data import Records
-    from riemdp.statistics._statistic import Metric, Statistic
+    from riemdp.statistics._query import Metric, Query
+    from riemdp.statistics._statistic import Statistic
 
 
 class Neighbours(Part, sort="neighbours"):
@@ -36,6 +38,8 @@ class Neighbours(Part, sort="neighbours"):
         them.
     takes : tuple of str
         What it takes beside points, of :attr:`riemdp.statistics.Records.extras`.
+    keeps_beside : bool
+        Whether what records have beside points, such as public labels, is the same in neighbours.
     in_one_group : bool
         Whether neighbours differ in one group alone wherever records are in groups that are
         public, and people in one group each. It is not inherited either.
@@ -46,13 +50,15 @@ class Neighbours(Part, sort="neighbours"):
     >>> from riemdp.statistics import Groups, ReplaceOne, TangentMean
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> relations = ReplaceOne(), Groups(3)
-    >>> [round(r.sensitivity(TangentMean(), ball, 100, "distance"), 6) for r in relations]
+    >>> mean = next(TangentMean().queries(ball))
+    >>> [round(r.sensitivity(mean, ball, 100, "distance"), 6) for r in relations]
     [0.02, 0.06]
     """
 
     implies_replace_one: ClassVar[bool] = False
     size_is_public: ClassVar[bool] = True
     keeps_places: ClassVar[bool] = True
+    keeps_beside: ClassVar[bool] = False
     takes: ClassVar[tuple[str, ...]] = ()
     in_one_group: ClassVar[bool] = False
 
@@ -106,6 +112,7 @@ class Neighbours(Part, sort="neighbours"):
         super().__init_subclass__(**options)
         cls.implies_replace_one = vars(cls).get("implies_replace_one", False)
         cls.in_one_group = vars(cls).get("in_one_group", False)
+        cls.keeps_beside = vars(cls).get("keeps_beside", False)
 
     def form(self, statistic: Statistic, ball: Ball) -> Statistic:  # noqa: ARG002
         """Return the form in which a statistic is released; by default the statistic itself.
@@ -143,14 +150,14 @@ class Neighbours(Part, sort="neighbours"):
         return records
 
     @abstractmethod
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
+    def sensitivity(self, query: Query, ball: Ball, n: int | None, metric: Metric) -> float:
         """Return the largest move of one exact answer between neighbours.
 
-        It asks the statistic for what that knows of itself, so a new relation needs no table.
+        It asks the query for what that knows of itself, so a new relation needs no table.
 
         Parameters
         ----------
-        statistic : Statistic
+        query : Query
         ball : Ball
         n : int or None
             Number of records, or of what :meth:`units` makes of them. None where it is private.
@@ -180,7 +187,8 @@ class ReplaceOne(Neighbours):
     >>> import riemdp
     >>> from riemdp.statistics import ReplaceOne, TangentMean
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> round(ReplaceOne().sensitivity(TangentMean(), ball, 100, "distance"), 6)  # 2 radius / n
+    >>> mean = next(TangentMean().queries(ball))
+    >>> round(ReplaceOne().sensitivity(mean, ball, 100, "distance"), 6)  # 2 radius / n
     0.02
     """
 
@@ -193,9 +201,9 @@ class ReplaceOne(Neighbours):
         """As :class:`Groups` calls them; see :meth:`Neighbours.groups_of`."""
         return self.adjacency if size == 1 else f"groups of {size}"
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
-        """Return :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`."""
-        return statistic.replace_one(ball, public_size(n), metric)
+    def sensitivity(self, query: Query, ball: Ball, n: int | None, metric: Metric) -> float:
+        """Return :meth:`Query.replace_one`; see :meth:`Neighbours.sensitivity`."""
+        return query.replace_one(ball, public_size(n), metric)
 
 
 @final
@@ -221,11 +229,12 @@ class ReplacePoint(Neighbours):
 
     name: ClassVar[str] = "replace-point"
     proof: ClassVar[str | None] = "docs/proofs/index.md"
+    keeps_beside: ClassVar[bool] = True
     in_one_group: ClassVar[bool] = True
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
-        """Return :meth:`Statistic.replace_point`; see :meth:`Neighbours.sensitivity`."""
-        return statistic.replace_point(ball, public_size(n), metric)
+    def sensitivity(self, query: Query, ball: Ball, n: int | None, metric: Metric) -> float:
+        """Return :meth:`Query.replace_point`; see :meth:`Neighbours.sensitivity`."""
+        return query.replace_point(ball, public_size(n), metric)
 
 
 @final
@@ -253,9 +262,10 @@ class Groups(Neighbours):
     >>> import riemdp
     >>> from riemdp.statistics import Groups, TangentMean
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> round(Groups(3).sensitivity(TangentMean(), ball, 100, "distance"), 6)
+    >>> mean = next(TangentMean().queries(ball))
+    >>> round(Groups(3).sensitivity(mean, ball, 100, "distance"), 6)
     0.06
-    >>> round(Groups(500).sensitivity(TangentMean(), ball, 100, "distance"), 6)  # the diameter
+    >>> round(Groups(500).sensitivity(mean, ball, 100, "distance"), 6)  # the diameter
     2.0
     """
 
@@ -277,17 +287,14 @@ class Groups(Neighbours):
         """Return what groups of groups are; see :meth:`Neighbours.groups_of`."""
         return f"groups of {size * self.records}"
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
-        """Return so many times :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`.
+    def sensitivity(self, query: Query, ball: Ball, n: int | None, metric: Metric) -> float:
+        """Return so many times :meth:`Query.replace_one`; see :meth:`Neighbours.sensitivity`.
 
-        At most the diameter of the ball of answers, which one of less weight may cross too.
+        At most the diameter of the ball of answers.
         """
         size = public_size(n)
-        one = statistic.replace_one(ball, size, metric)
-        most = 2.0 * statistic.answers(ball).reach
-        least = min(statistic.answer_weight(step) for step in range(statistic.steps))
-        if least != 1.0:
-            most = math.nextafter(most / least, math.inf)
+        one = query.replace_one(ball, size, metric)
+        most = 2.0 * query.answers(ball).reach
         return min(most, math.nextafter(min(self.records, size) * one, math.inf))
 
 
@@ -295,19 +302,19 @@ class PrivateSize(Neighbours):
     """What relations have in common whose neighbours are of two sizes, which is private then.
 
     Released are sums over the records with their number, both with noise; see
-    :meth:`Statistic.counted` and docs/proofs/neighbours.md.
+    :class:`Counted` and docs/proofs/neighbours.md.
     """
 
     size_is_public: ClassVar[bool] = False
     keeps_places: ClassVar[bool] = False
 
     def form(self, statistic: Statistic, ball: Ball) -> Statistic:
-        """Return :meth:`Statistic.counted`; see :meth:`Neighbours.form`."""
-        return statistic.counted(ball)
+        """Return :func:`counted`; see :meth:`Neighbours.form`."""
+        return counted(statistic, ball)
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:  # noqa: ARG002
-        """Return :meth:`Statistic.add_remove`; see :meth:`Neighbours.sensitivity`."""
-        return statistic.add_remove(ball, metric)
+    def sensitivity(self, query: Query, ball: Ball, n: int | None, metric: Metric) -> float:  # noqa: ARG002
+        """Return :meth:`Query.add_remove`; see :meth:`Neighbours.sensitivity`."""
+        return query.add_remove(ball, metric)
 
 
 @final

@@ -11,7 +11,8 @@ import numpy as np
 from riemdp._checks import count, positive
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.statistics._statistic import Summary
+from riemdp.statistics._query import Query, Value
+from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,14 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial
-    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._query import Metric, Partial, Queries
 
 
 @final
 @register
 @dataclass(frozen=True)
-class PointStatistic(Summary):
+class PointStatistic(Statistic):
     r"""A point that a function of the records returns, of a sensitivity that the caller declares.
 
     With it any footpoint can be planned, released and charged for as the theorems about mechanisms
@@ -92,14 +92,27 @@ class PointStatistic(Summary):
         """Return the citation, for the declared sensitivity."""
         return {self.name: self.citation or None}
 
+    def queries(self, ball: Ball) -> Queries:
+        """Ask for the point; see :meth:`Statistic.queries`."""
+        answer = yield _Declared(self)
+        return Value(answer.point, ball)
+
+
+@dataclass(frozen=True, eq=False)
+class _Declared(Query):
+    """What the function returns of all records, which moves as far as is declared."""
+
+    statistic: PointStatistic
+
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return what is declared, for that number of records; see :meth:`Statistic.replace_one`.
+        """Return what is declared, for that number of records; see :meth:`Query.replace_one`.
 
         In coordinates only where they are no longer than distances: not on positive curvature.
         """
-        if n != self.n:
+        stated = self.statistic
+        if n != stated.n:
             raise InvalidParameterError(
-                f"the sensitivity is declared for n = {self.n} records, got {n}; declare the one "
+                f"the sensitivity is declared for n = {stated.n} records, got {n}; declare the one "
                 "for this n"
             )
         manifold = ball.manifold
@@ -109,22 +122,22 @@ class PointStatistic(Summary):
                 f"a declared sensitivity is a distance, which on {manifold} bounds no coordinates; "
                 "use a Riemannian mechanism"
             )
-        return self.sensitivity
+        return stated.sensitivity
 
     def tolerance(self, ball: Ball, sensitivity: float) -> float:
-        """Return what coordinates about the centre may lose; see :meth:`Statistic.tolerance`."""
-        return max(super().tolerance(ball, sensitivity), ball.rounding)
+        """Return what coordinates about the centre may lose; see :meth:`Query.tolerance`."""
+        return max(1e-9 * sensitivity, 1e-12 * ball.reach, ball.rounding)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:  # noqa: ARG002
-        """Call the function; see :meth:`Question.finish`.
+        """Call the function; see :meth:`Query.finish`.
 
         Raises ``InvalidParameterError`` if there is none, or it returned no point of the manifold.
         """
-        if self.function is None:
+        if self.statistic.function is None:
             raise InvalidParameterError(
                 "this statistic was read from a document, which holds no function; give it one"
             )
-        found = np.asarray(self.function(partial))
+        found = np.asarray(self.statistic.function(partial))
         if found.shape != ball.manifold.point_shape:
             raise InvalidParameterError(
                 f"the function must return one point of shape {ball.manifold.point_shape}, got "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
     from riemdp.kernel import Sum
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial
 
 
-def joined(first: Partial, second: Partial) -> Partial:
-    """Join two chunks, in the form that a solver works with: sums are added."""
+def joined(first: Any, second: Any) -> Any:
+    """Join two chunks: arrays, alone or in nested tuples, one after the other; sums are added."""
     if isinstance(first, np.ndarray):
         return np.concatenate([first, second])
     if isinstance(first, tuple):
@@ -28,7 +27,10 @@ def joined(first: Partial, second: Partial) -> Partial:
 
 
 def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
-    """Clipped coordinates ``(n, dim)``; of a record beyond the range of float64 the centre's."""
+    """Clipped coordinates ``(n, dim)``; of a record beyond the range of float64 the centre's.
+
+    See :meth:`riemdp.manifolds.Ball.coordinates`.
+    """
     with np.errstate(all="ignore"):
         coordinates = ball.coordinates(data)
     finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.statistics._means import TangentMean, mean_for
-from riemdp.statistics._steps import BIAS, StepsToMeans, step_count
+from riemdp.statistics._exact_mean import ExactSum
+from riemdp.statistics._means import average_of, mean_for
+from riemdp.statistics._query import Value
+from riemdp.statistics._seen import view_from_centre
+from riemdp.statistics._statistic import Statistic
+from riemdp.statistics._steps import at_mean, mean_of, mean_query, step_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._counted import Counted
-    from riemdp.statistics._means import Mean
-    from riemdp.statistics._question import Question
-    from riemdp.statistics._statistic import Metric, Statistic
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._query import Queries
 
 
 @final
 @register
 @dataclass(frozen=True)
-class RefinedMean(StepsToMeans):
+class RefinedMean(Statistic):
     """Tangent mean in rounds: each about the result of the one before, clipped to the spread there.
 
     The first round is the tangent mean at the centre, clipped to the ball, with the free second
@@ -39,7 +40,7 @@ class RefinedMean(StepsToMeans):
     rounds : int, default 2
         At least 1.
     shares : tuple of float, default ()
-        Share of every round of the squared budget (of mu^2 for Gaussian noise), of sum 1. By
+        Share of the budget that each round takes (of epsilon, of rho, or of mu^2), of sum 1. By
         default 0.2 together for all rounds but the last.
     alpha : float, default 2.0
         Positive and finite. Smaller values clip more, and need less noise.
@@ -61,13 +62,15 @@ class RefinedMean(StepsToMeans):
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
     >>> release = riemdp.private_statistic(RefinedMean(rounds=3), points, ball, riemdp.GDP(1.0))
-    >>> release.statistic.steps, release.value.shape
-    (3, (2,))
+    >>> len(release.rounded), release.value.shape
+    (8, (2,))
     """
 
     name: ClassVar[str] = "refined-mean"
     proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
-    caveat: ClassVar[str] = BIAS
+    caveat: ClassVar[str] = (
+        "how far clipping moved the value is not bounded, and not in expected_distance"
+    )
 
     rounds: int = 2
     shares: tuple[float, ...] = ()
@@ -87,72 +90,19 @@ class RefinedMean(StepsToMeans):
         # One round is a mean that no weight multiplies: its share is 1, not nearly so.
         object.__setattr__(self, "shares", shares if rounds > 1 else (1.0,))
 
-    @property
-    def shares_of_steps(self) -> tuple[float, ...]:
-        """The shares of the rounds."""
-        return self.shares
-
-    def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
-        """As long as in the last answer, were it clipped to the radius."""
-        return 1.0 / self.answer_weight(self.steps - 1)
-
-    def has_moment(self, step: int) -> bool:
-        """See :meth:`NoisySteps.has_moment`: whether another round follows."""
-        return step < self.rounds - 1
-
-    # One round is a mean that has a class: with its answers and all its bits.
-
-    def counted(self, ball: Ball) -> Statistic:
-        """See :meth:`NoisySteps.counted`; of one round a mean."""
-        return TangentMean().counted(ball) if self.rounds == 1 else super().counted(ball)
-
-    def weighted(self, dim: int) -> Counted:
-        """See :meth:`Sums.weighted`; of one round a mean."""
-        return TangentMean().weighted(dim) if self.rounds == 1 else super().weighted(dim)
-
-    def _mean(self, ball: Ball) -> Mean | None:
-        return mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None
-
-    def answers(self, ball: Ball) -> Ball:
-        """See :meth:`NoisySteps.answers`; of one round the ball itself."""
-        return super().answers(ball) if self._mean(ball) is None else ball
-
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`NoisySteps.replace_one`; of one round that of the mean."""
-        mean = self._mean(ball)
-        if mean is None:
-            return super().replace_one(ball, n, metric)
-        return mean.replace_one(ball, n, metric)
-
-    def tolerance(self, ball: Ball, sensitivity: float) -> float:
-        """See :meth:`NoisySteps.tolerance`; of one round that of the mean."""
-        mean = self._mean(ball)
-        if mean is None:
-            return super().tolerance(ball, sensitivity)
-        return mean.tolerance(ball, sensitivity)
-
-    def rounding(self, ball: Ball) -> float:
-        """See :meth:`NoisySteps.rounding`; of one round that of the mean."""
-        mean = self._mean(ball)
-        return super().rounding(ball) if mean is None else mean.rounding(ball)
+    def queries(self, ball: Ball) -> Queries:
+        """Ask for one mean after the other; see :meth:`Statistic.queries`."""
+        view = view_from_centre(ball)
+        *early, last = self.shares
+        if not early:
+            return (yield from average_of(ball))
+        for share in early:
+            answer = yield mean_query(view, share, moment=True)
+            view = at_mean(view, answer, self.alpha)
+        answer = yield mean_query(view, last, moment=False)
+        return Value(view.point(mean_of(ball, answer)), ball, gain=view.unit / ball.reach)
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """See :meth:`NoisySteps.proofs_on`; of one round those of the mean too."""
-        mean = self._mean(ball)
-        return {**super().proofs_on(ball), **({} if mean is None else mean.proofs_on(ball))}
-
-    def ask(self, ball: Ball, point: Any, step: int) -> Question:
-        """See :meth:`NoisySteps.ask`; of one round the mean."""
-        mean = self._mean(ball)
-        return super().ask(ball, point, step) if mean is None else mean
-
-    def move(
-        self, ball: Ball, point: Any, noisy: FloatArray, step: int, noise: Callable[[], float]
-    ) -> Any:
-        """See :meth:`NoisySteps.move`; of one round the noisy mean."""
-        return noisy if self.rounds == 1 else super().move(ball, point, noisy, step, noise)
-
-    def value_at(self, ball: Ball, point: Any) -> FloatArray:
-        """See :meth:`NoisySteps.value_at`; of one round the noisy mean."""
-        value: FloatArray = point if self.rounds == 1 else super().value_at(ball, point)
-        return value
+        """Return the proof of the steps, and that of the sums."""
+        mean = mean_for(ball.manifold, "coordinates").proofs_on(ball) if self.rounds == 1 else {}
+        return {**self.proofs(), **mean, "exact mean": ExactSum.proof}

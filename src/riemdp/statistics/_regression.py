@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from riemdp._checks import real, real_array
-from riemdp._combinations import LABELS_HAVE_PLACES
-from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import Line, Vector
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-    from riemdp.statistics._statistic import Metric, Statistic
 
 #: The variance of a covariate that lies in [-1, 1] is taken to be at least so many standard
 #: deviations of its noise; where that is not known, at least the second number.
@@ -35,6 +33,16 @@ _FARTHEST = 1e140
 _NARROW = 1e-6
 #: Documents list a public design, so that there is an end to it.
 _LONGEST = 100_000
+
+
+@dataclass(frozen=True)
+class Design(Vector):
+    """``g (x) v``, g the public row of a record, of two numbers and at most 1 long."""
+
+    def rows(self, vectors: FloatArray, beside: NDArray[Any] | None = None) -> NDArray[np.int64]:
+        """Return rows of integers; see :meth:`Shape.rows`."""
+        first, second = np.hsplit(np.asarray(beside), 2)
+        return super().rows(np.concatenate([first * vectors, second * vectors], axis=-1))
 
 
 @final
@@ -85,7 +93,6 @@ class TangentRegression(SumStatistic):
     name: ClassVar[str] = "tangent-regression"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
     takes: ClassVar[tuple[str, ...]] = ("covariates",)
-    of: ClassVar[Literal["points", "rows"]] = "rows"
 
     low: float
     high: float
@@ -137,24 +144,27 @@ class TangentRegression(SumStatistic):
             return np.clip((covariates - self._middle) / half, -1.0, 1.0)
 
     def shape(self, dim: int) -> Vector | Line:
-        """``(v, s v, s, sqrt(2) s^2)``, s the scaled covariate; see :meth:`FeatureSum.shape`.
+        """``(v, s v, s, sqrt(2) s^2)``, s the scaled covariate; see :meth:`SumStatistic.shape`.
 
         With a public design ``g (x) v``, g the row of the record, at most 1 long.
         """
-        return Vector(2 * dim) if self.design else Line(dim)
+        return Design(2 * dim) if self.design else Line(dim)
 
-    def beside(self, records: Records) -> FloatArray:
-        """Scaled covariates; see :meth:`FeatureSum.beside`."""
-        return self._scaled(np.asarray(records.covariates, dtype=np.float64))
+    @property
+    def beside(self) -> Callable[[Records], NDArray[Any]]:
+        """Scaled covariates, or rows of a public design; see :attr:`SumStatistic.beside`."""
+        return self._beside
 
-    def rows(self, ball: Ball, records: Any) -> NDArray[np.int64]:
-        """Multiply by rows of a public design; see :meth:`Question.rows`."""
-        if self.design:
-            vectors = clip_norm(np.asarray(records.points), 1.0)
-            first, second = np.hsplit(self._rows(self.beside(records)[:, None]), 2)
-            both = np.concatenate([first * vectors, second * vectors], axis=-1)
-            records = records.with_points(both)
-        return super().rows(ball, records)
+    def _beside(self, records: Records) -> FloatArray:
+        scaled = self._scaled(np.asarray(records.covariates, dtype=np.float64))
+        return self._rows(scaled[:, None]) if self.design else scaled
+
+    def check_size(self, n: int) -> None:
+        """``n`` has to be that of a public design; see :meth:`Statistic.check_size`."""
+        if self.design and n != len(self.design):
+            raise InvalidParameterError(
+                f"the design is one of {len(self.design)} records, not of n = {n}"
+            )
 
     def _basis(self) -> tuple[float, float, float, float]:
         """Mean and standard deviation of the scaled design, and how its rows are scaled.
@@ -174,20 +184,11 @@ class TangentRegression(SumStatistic):
         second = factor * ((scaled - mean) / spread)
         return clip_norm(np.concatenate([np.ones_like(scaled), second], axis=-1) / longest, 1.0)
 
-    def counted(self, ball: Ball) -> Statistic:
-        """Return the sums and a count; see :meth:`Statistic.counted`.
+    def _with_count(self, parts: Mapping[str, Any], relative: float) -> FloatArray:
+        """Return deviations of coefficients whose level is as noisy as the number of records too.
 
-        Refused where the design is public: then so is the number of records.
-        """
-        if self.design:
-            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
-        return super().counted(ball)
-
-    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
-        """Return coefficients whose level is as noisy as the number of records too.
-
-        See :meth:`SumStatistic.with_count`: an error E of the number acts like one of -E times the
-        line at the middle of the range in the sum of the points.
+        An error E of the number acts like one of -E times the line at the middle of the range in
+        the sum of the points.
         """
         (n, total), (_, squares) = parts["gram"]
         line, middle = parts["coefficients"], self._middle
@@ -195,33 +196,14 @@ class TangentRegression(SumStatistic):
         solved = np.array([squares - middle * total, n * middle - total])
         solved /= n * squares - total * total
         moved = relative * solved[:, None] * (line[0] + middle * line[1])
-        known = np.hypot(parts["coefficients_sd"], np.abs(moved))
-        return {**parts, "coefficients_sd": known}
-
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`Statistic.replace_one`; refused where the design is public."""
-        if self.design:
-            raise UnsupportedNeighboursError(str(LABELS_HAVE_PLACES))
-        return super().replace_one(ball, n, metric)
-
-    def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`Statistic.replace_point`; ``n`` has to be that of a public design."""
-        if self.design and n != len(self.design):
-            raise InvalidParameterError(
-                f"the design is one of {len(self.design)} records, not of n = {n}"
-            )
-        return super().replace_one(ball, n, metric)
-
-    def check_records(self, records: Records) -> None:
-        """See :meth:`Statistic.check_records`; a public design has to be that of the records."""
-        self.check_chunks([self.check_chunk(records)])
+        return np.asarray(np.hypot(parts["coefficients_sd"], np.abs(moved)))
 
     def check_chunk(self, records: Records) -> FloatArray | None:
         """Return the covariates of some, where they are public; see :meth:`Statistic.check_chunk`.
 
         Of all records together there are no more than the design has.
         """
-        super().check_records(records)
+        super().check_chunk(records)
         return np.asarray(records.covariates, dtype=np.float64) if self.design else None
 
     def check_chunks(self, noted: Sequence[Any]) -> None:
@@ -239,7 +221,9 @@ class TangentRegression(SumStatistic):
         share = np.clip(generator.uniform(-0.5, 1.5, size=size), 0.0, 1.0)
         return {"covariates": self.low + share * (self.high - self.low)}
 
-    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+    def parts(
+        self, view: View, features: FloatArray, deviation: float, relative: float
+    ) -> Mapping[str, Any]:
         """Return the coefficients of the line; see :meth:`SumStatistic.parts`.
 
         ``coefficients``, shape (2, dim): intercept, at the covariate 0, and slope, in normal
@@ -261,13 +245,16 @@ class TangentRegression(SumStatistic):
         variances = np.einsum("ij,jkd,ik->id", scale, covariance, scale)
         back = np.array([[1.0, 0.0], [self._middle, half]])
         gram = back @ np.array([[1.0, mean], [mean, mean**2 + spread]]) @ back.T
-        return {
+        found = {
             "coefficients": scale @ line * view.unit,
             "coefficients_sd": np.sqrt(variances) * view.unit,
             "gram": gram,
             "base": view.base_point,
             "clip": view.unit,
         }
+        if relative:
+            found["coefficients_sd"] = self._with_count(found, relative)
+        return found
 
     def _public(
         self, lines: FloatArray, rest: FloatArray, deviation: float

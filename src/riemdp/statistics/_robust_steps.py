@@ -4,25 +4,46 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, final
+
+import numpy as np
 
 from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.statistics._seen import Directions, Seen
-from riemdp.statistics._steps import BIAS, LEAST, NoisySteps, Place, step_count, stepped
+from riemdp.kernel import Vector
+from riemdp.statistics._exact_mean import ExactSum
+from riemdp.statistics._query import Value
+from riemdp.statistics._rows import Rows
+from riemdp.statistics._seen import View, seen_from, steps_ball, view_from_centre
+from riemdp.statistics._statistic import Statistic
+from riemdp.statistics._steps import LEAST, mean_of, mean_query, spread_doubt, spread_of, step_count
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, FloatArray
+    from collections.abc import Mapping, Sequence
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._query import Queries
+
+
+#: How much of a short displacement a step of the length of the spread takes back; simulated.
+_PULL = 0.75
 
 
 @dataclass(frozen=True)
-class WarmSteps(NoisySteps):
-    """A first round as of the refined mean, and so many steps of equal weight from there.
+class WarmSteps(Statistic):
+    """A first round as of the refined mean, and so many steps of equal share from there.
 
     The value is the average of the last half of the points that they come to.
     """
+
+    #: Whether records count as directions, however far they are.
+    directions: ClassVar[bool] = False
+    caveat: ClassVar[str] = (
+        "expected_distance is that of the noise of all steps, by a rule of thumb; how far clipping "
+        "or stopping moved the value is not bounded"
+    )
 
     rounds: int = 12
     warm_share: float = 0.25
@@ -34,34 +55,66 @@ class WarmSteps(NoisySteps):
             raise InvalidParameterError(f"warm_share must be over 0 and under 1, got {share}")
         object.__setattr__(self, "warm_share", share)
 
-    @property
-    def shares_of_steps(self) -> tuple[float, ...]:
-        """The share of the first round, and equal ones of the rest."""
-        return (self.warm_share, *(((1.0 - self.warm_share) / self.rounds,) * self.rounds))
+    def queries(self, ball: Ball) -> Queries:
+        """Ask for a mean, and for the direction of each step; see :meth:`Statistic.queries`."""
+        start = view_from_centre(ball)
+        warm = answer = yield mean_query(start, self.warm_share, moment=True)
+        spread = spread_of(ball, answer) * start.unit
+        unit = min(ball.reach, max(self.unit(spread), LEAST * ball.reach))
+        view = View(ball, start.stepped(mean_of(ball, answer)), unit)
+        trail, lengths = [], []
+        for step in range(self.rounds):
+            answer = yield Rows(
+                Vector(ball.manifold.dim),
+                ball.reach,
+                view.vectors(unit=self.directions),
+                clipped=view.clipped,
+                share=(1.0 - self.warm_share) / self.rounds,
+                length=unit,
+            )
+            length = min(self.length(step) * unit, 2.0 * ball.reach)
+            base = View(ball, view.base, length).stepped(mean_of(ball, answer))
+            view = View(ball, base, unit)
+            lengths.append(length)
+            if self.ends(step):
+                trail.append(base)
+        # the average of the trail, as seen from where it ends
+        others = seen_from(steps_ball(ball).manifold, view.base, np.array(trail))
+        value = View(ball, view.base, 1.0).point(others.mean(axis=0))
+        noises = self.noises(lengths, math.hypot(spread, spread_doubt(ball, warm)))
+        before = warm.deviation / answer.deviation if answer.deviation > 0.0 else 0.0
+        gain = math.hypot(*noises[1:]) / ball.reach
+        return Value(value, ball, gain=math.hypot(gain, noises[0] * before))
 
-    def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
-        """As long as in the longest step, were records spread over the whole ball."""
-        return self._length(1) / self.answer_weight(1)
+    def ends(self, step: int) -> bool:
+        """Whether where a step ends is averaged."""
+        return 2 * (step + 1) > self.rounds
 
-    def _length(self, step: int) -> float:  # noqa: ARG002
+    def noises(self, lengths: Sequence[float], spread: float) -> list[float]:
+        """Return how long the value's noise is for noise of length 1 at the start, and in a step.
+
+        A step takes back a share of what noise did before it, near the point that steps lead to:
+        see docs/proofs/noisy-steps.md, "Noise of averaged steps".
+        """
+        found, weight = [], 0.0
+        for step, length in reversed(list(enumerate(lengths))):
+            weight += self.ends(step)
+            found.append(weight * length)
+            weight *= 1.0 - _PULL * (min(1.0, length / spread) if spread else 1.0)
+        ends = sum(map(self.ends, range(self.rounds)))
+        return [each / ends for each in (weight, *reversed(found))]
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:  # noqa: ARG002
+        """Return the proof of the steps, and that of the sums."""
+        return {**self.proofs(), "exact mean": ExactSum.proof}
+
+    def length(self, step: int) -> float:  # noqa: ARG002
         """Return the length of a step along a unit vector, in units of what is clipped to."""
         return 1.0
 
     @abstractmethod
-    def _unit(self, spread: float) -> float:
+    def unit(self, spread: float) -> float:
         """Return what is clipped to, or how long steps are, for records of this spread."""
-
-    def _moved(
-        self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
-    ) -> Place:
-        if step == 0:
-            point = stepped(ball, place.point, vector * place.unit)
-            unit = min(ball.reach, max(self._unit(spread), LEAST * ball.reach))
-            return replace(place, point=point, unit=unit)
-        length = min(self._length(step) * place.unit, 2.0 * ball.reach)
-        point = stepped(ball, place.point, vector * length)
-        trail = (*place.trail, point) if 2 * step > self.rounds else ()
-        return replace(place, point=point, trail=trail)
 
 
 @final
@@ -80,7 +133,7 @@ class GeometricMedian(WarmSteps):
     rounds : int, default 12
         Number of steps after the first round.
     warm_share : float, default 0.25
-        Share of the first round of the squared budget.
+        Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
     eta : float, default 1.0
         Positive and finite. No step is longer than the ball is wide.
     last : float, default 0.1
@@ -103,14 +156,13 @@ class GeometricMedian(WarmSteps):
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
     >>> release = riemdp.private_statistic(GeometricMedian(), points, ball, riemdp.GDP(1.0))
-    >>> release.statistic.steps, release.value.shape
-    (13, (2,))
+    >>> len(release.rounded), release.value.shape
+    (27, (2,))
     """
 
     name: ClassVar[str] = "geometric-median"
     proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
-    caveat: ClassVar[str] = BIAS
-    _asked: ClassVar[type[Seen]] = Directions
+    directions: ClassVar[bool] = True
 
     eta: float = 1.0
     last: float = 0.1
@@ -123,10 +175,12 @@ class GeometricMedian(WarmSteps):
             raise InvalidParameterError(f"last must be at most 1, got {last}")
         object.__setattr__(self, "last", last)
 
-    def _length(self, step: int) -> float:
-        return float(self.eta * self.last ** ((step - 1) / max(1, self.rounds - 1)))
+    def length(self, step: int) -> float:
+        """Shorter by one factor each; see :meth:`WarmSteps.length`."""
+        return float(self.eta * self.last ** (step / max(1, self.rounds - 1)))
 
-    def _unit(self, spread: float) -> float:
+    def unit(self, spread: float) -> float:
+        """Return the spread; see :meth:`WarmSteps.unit`."""
         return spread
 
 
@@ -143,7 +197,7 @@ class HuberMean(WarmSteps):
     rounds : int, default 12
         Number of steps after the first round.
     warm_share : float, default 0.25
-        Share of the first round of the squared budget.
+        Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
     threshold : float, default 1.0
         The length, in units of the released spread; positive, ``inf`` for ``clip`` alone.
     clip : float, default inf
@@ -167,13 +221,12 @@ class HuberMean(WarmSteps):
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
     >>> release = riemdp.private_statistic(HuberMean(), points, ball, riemdp.GDP(1.0))
-    >>> release.statistic.steps, release.value.shape
-    (13, (2,))
+    >>> len(release.rounded), release.value.shape
+    (27, (2,))
     """
 
     name: ClassVar[str] = "huber-mean"
     proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
-    caveat: ClassVar[str] = BIAS
 
     threshold: float = 1.0
     clip: float = field(default=math.inf)
@@ -186,5 +239,6 @@ class HuberMean(WarmSteps):
                 raise InvalidParameterError(f"{name} must be positive, got {value}")
             object.__setattr__(self, name, value)
 
-    def _unit(self, spread: float) -> float:
+    def unit(self, spread: float) -> float:
+        """Return the threshold, in distances; see :meth:`WarmSteps.unit`."""
         return min(self.clip, self.threshold * spread) if spread > 0.0 else self.clip

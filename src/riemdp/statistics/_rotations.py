@@ -13,7 +13,7 @@ from riemdp._part import register
 from riemdp.kernel import Products
 from riemdp.manifolds import Rotations
 from riemdp.statistics._axes import leading_axis
-from riemdp.statistics._feature_sums import symmetric_of
+from riemdp.statistics._sums import symmetric_of
 from riemdp.statistics._unit_vectors import UnitVectorSum
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class MeanRotation(UnitVectorSum):
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
 
     def dim(self, ball: Ball) -> int:
-        """Return 4; see :meth:`SumStatistic.dim`."""
+        """Return 4; see :meth:`UnitVectorSum.dim`."""
         if (dim := super().dim(ball)) != 4:
             raise UnsupportedManifoldError(
                 f"rotations are unit quaternions, points of Sphere(3), and {ball.manifold} has "
@@ -64,10 +64,16 @@ class MeanRotation(UnitVectorSum):
         return dim
 
     def shape(self, dim: int) -> Products:
-        """``q q^T``; see :meth:`FeatureSum.shape`."""
+        """``q q^T``; see :meth:`SumStatistic.shape`."""
         return Products(dim)
 
-    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+    def parts(
+        self,
+        view: View,
+        features: FloatArray,
+        deviation: float,
+        relative: float,  # noqa: ARG002
+    ) -> Mapping[str, Any]:
         """Return the mean rotation; see :meth:`SumStatistic.parts`.
 
         Limits and bounds are as of :meth:`DirectionalMoments.parts`. ``rotation``, shape (3, 3),

@@ -101,16 +101,6 @@ def weighted_frechet_mean_sensitivity(ball: Ball, share: float) -> float:
     return _moved(_frechet, ball, alike(share), "exact")
 
 
-def weighted_tangent_mean_sensitivity(ball: Ball, share: float) -> float:
-    """Largest distance between the weighted tangent means of neighbouring data in a ball.
-
-    ``2 r share`` in units of length of the tangent space, rounded up, with the share of
-    :func:`weighted_frechet_mean_sensitivity`. See docs/proofs/neighbours.md, "Weights".
-    """
-    check_ball(ball)
-    return _moved(_tangent, ball, alike(share))
-
-
 def alike(share: float) -> float:
     """Return how many records of one weight have this share each: ``1 / share``, rounded down.
 

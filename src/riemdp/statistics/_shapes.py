@@ -67,7 +67,7 @@ class ProcrustesMean(UnitVectorSum):
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
 
     def dim(self, ball: Ball) -> int:
-        """Return twice the number of complex coordinates; see :meth:`SumStatistic.dim`."""
+        """Return twice the number of complex coordinates; see :meth:`UnitVectorSum.dim`."""
         dim = super().dim(ball)
         if dim % 2 or dim < 4:
             raise UnsupportedManifoldError(
@@ -78,10 +78,16 @@ class ProcrustesMean(UnitVectorSum):
         return dim
 
     def shape(self, dim: int) -> Products:
-        """Return ``z z*`` as vectors of the same norm; see :meth:`FeatureSum.shape`."""
+        """Return ``z z*`` as vectors of the same norm; see :meth:`SumStatistic.shape`."""
         return Products(dim, hermitian=True)
 
-    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+    def parts(
+        self,
+        view: View,
+        features: FloatArray,
+        deviation: float,
+        relative: float,  # noqa: ARG002
+    ) -> Mapping[str, Any]:
         """Return the mean shape; see :meth:`SumStatistic.parts`.
 
         Limits and bounds are as of :meth:`DirectionalMoments.parts`. ``shape``, k complex

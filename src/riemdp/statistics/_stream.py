@@ -1,4 +1,4 @@
-"""Answers to questions about records that are read a part at a time."""
+"""Answers to queries about records that are read a part at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.statistics._chunks import Chunks, Part
     from riemdp.statistics._neighbours import Neighbours
-    from riemdp.statistics._question import Partial, Question
+    from riemdp.statistics._query import Partial, Query
     from riemdp.statistics._statistic import Statistic
 
 #: Bytes of the key of a pass.
@@ -49,7 +49,7 @@ class Outcome:
     count : int
         Number of records in it.
     partial : object
-        What the question says of them; None of no records.
+        What the query says of them; None of no records.
     ids : ndarray of void, shape (count,), or None
         Digests of the ids of the records; None where they have none.
     noted : object
@@ -73,14 +73,14 @@ class Outcome:
 class Summarise:
     """Read, validate, clip and summarise a part: what is sent to where the records are.
 
-    It holds public numbers and releases alone, and where a question takes several passes what the
+    It holds public numbers and releases alone, and where a query takes several passes what the
     last one has found, which is as private as the records are and in no text of it. It never
     raises: an engine that writes down what failed, with what it was called with, has nothing to
     write.
 
     Attributes
     ----------
-    question : Question or None
+    query : Query or None
         None where records are only to be checked.
     statistic : Statistic
         Which says what records it can be computed of.
@@ -96,7 +96,7 @@ class Summarise:
         Where nobody has records in two parts, the relation that says what a person counts as.
     """
 
-    question: Question | None
+    query: Query | None
     statistic: Statistic
     ball: Ball
     sized: bool
@@ -146,8 +146,8 @@ class Summarise:
             raise InvalidParameterError("records that are read in chunks have no users")
         noted = self.statistic.check_chunk(valid)
         partial = None
-        if self.question is not None:
-            partial = Prepared(self.ball, valid).summary(self.question)
+        if self.query is not None:
+            partial = Prepared(self.ball, valid).summary(self.query)
         return Outcome(number, len(valid), partial, ids, noted)
 
     def _found_people(
@@ -164,9 +164,9 @@ class Summarise:
         rows = averages_rows(people, self.statistic)
         units = without(valid if rows else people.units(self.ball, valid), people.takes)
         noted, partial = self.statistic.check_chunk(units), None
-        if self.question is not None:
+        if self.query is not None:
             prepared = Prepared(self.ball, units, owners if rows else None)
-            partial = prepared.summary(self.question)
+            partial = prepared.summary(self.query)
         first = np.unique(owners, return_index=True)[1]
         return Outcome(number, len(first), partial, digests(users[first], self.key), noted)
 
@@ -230,12 +230,12 @@ class Streamed(Summaries):
         self._fixed = n is not None and chunks.sizes is not None
         self._sized = keeps_places and self._fixed
 
-    def summary(self, question: Question) -> Partial:
-        """Read all chunks once, and add up what the question needs of them.
+    def summary(self, query: Query) -> Partial:
+        """Read all chunks once, and add up what the query needs of them.
 
         Parameters
         ----------
-        question : Question
+        query : Query
 
         Returns
         -------
@@ -248,29 +248,27 @@ class Streamed(Summaries):
         RiemdpError
             If a record is not valid, an id comes twice, or there are more records than n.
         """
-        if not question.adds(self._ball):
-            raise UnsupportedError("this question needs all records at once")
-        return self._pass(question)
+        if not query.adds(self._ball):
+            raise UnsupportedError("this query needs all records at once")
+        return self._pass(query)
 
-    def found(self, question: Question, tol: float) -> tuple[Question, Partial]:
-        """Read all chunks as often as the question needs; see :meth:`Summaries.found`."""
-        if question.adds(self._ball):
-            return question, self.summary(question)
-        step = question.in_passes(self._ball, tol)
-        if step is None:
-            raise UnsupportedError("this question needs all records at once")
-        for _ in range(step.left - 1):
-            step = step.after(self._ball, self._pass(step))
-        return step, self._pass(step)
+    def found(self, query: Query, tol: float) -> tuple[Query, Partial]:
+        """Read all chunks as often as the query needs; see :meth:`Summaries.found`."""
+        last = query
+        if not query.adds(self._ball) and (step := query.in_passes(self._ball, tol)) is not None:
+            for _ in range(step.left - 1):
+                step = step.after(self._ball, self._pass(step))
+            last = step
+        return last, self.summary(last)
 
     def check(self) -> None:
         """Read all chunks once, and check records alone; raises what :meth:`summary` does."""
         self._pass(None)
 
-    def _pass(self, question: Question | None) -> Partial:
+    def _pass(self, query: Query | None) -> Partial:
         key = secrets.token_bytes(_KEY)
         function = Summarise(
-            question,
+            query,
             self._statistic,
             self._ball,
             self._sized,
@@ -297,14 +295,14 @@ class Streamed(Summaries):
                     ids.append(outcome.ids)
                     with_ids += outcome.count
                 noted.append(outcome.noted)
-                if question is not None:
-                    total = merged(question, total, outcome.partial)
+                if query is not None:
+                    total = merged(query, total, outcome.partial)
         self._check_numbers(numbers, tasks.total())
         self._check_ids(ids, key, came=came, with_ids=with_ids)
-        if question is None:
+        if query is None:
             self._extras(self._statistic.takes, came)
         else:
-            total = self._filled(question, total, came)
+            total = self._filled(query, total, came)
         self._statistic.check_chunks(noted)
         return total
 
@@ -371,15 +369,15 @@ class Streamed(Summaries):
         if manifest is not None and has_unknown(ids, digests(manifest, key)):
             raise InvalidParameterError("there is an id that is not in the manifest")
 
-    def _filled(self, question: Question, total: Partial, came: int) -> Partial:
+    def _filled(self, query: Query, total: Partial, came: int) -> Partial:
         """Put the centre in the place of records that did not come."""
         missing = 0 if self._n is None else self._n - came
         if missing == 0:
-            return self._of_none(question) if total is None else total
-        extras = self._extras(question.takes, came)
+            return self._of_none(query) if total is None else total
+        extras = self._extras(query.takes, came)
         records = Records(self._ball.center[None], **extras)
-        center = Prepared(self._ball, records).summary(question)
-        return merged(question, total, _times(question.merge, center, missing))
+        center = Prepared(self._ball, records).summary(query)
+        return merged(query, total, _times(query.merge, center, missing))
 
     def _extras(self, takes: Sequence[str], came: int) -> dict[str, Any]:
         """Return what stands beside the centre for who has no record, or for a record.
@@ -396,10 +394,10 @@ class Streamed(Summaries):
             )
         return {}
 
-    def _of_none(self, question: Question) -> Partial:
-        extras: dict[str, Any] = dict.fromkeys(question.takes, np.empty(0))
+    def _of_none(self, query: Query) -> Partial:
+        extras: dict[str, Any] = dict.fromkeys(query.takes, np.empty(0))
         points = np.empty((0, *self._ball.manifold.point_shape))
-        return Prepared(self._ball, Records(points, **extras)).summary(question)
+        return Prepared(self._ball, Records(points, **extras)).summary(query)
 
 
 class _Counted:

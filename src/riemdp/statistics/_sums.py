@@ -1,48 +1,46 @@
-"""Means of one bounded vector a record: integers that are added exactly."""
+"""Features: numbers that are released together, and what they stand for."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from riemdp._errors import UnsupportedError
-from riemdp.statistics._counted import Sums
-from riemdp.statistics._feature_sums import FeatureSum, root_up
-from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._records import mean_of
-from riemdp.statistics._seen import View, vector_ball, view_from_centre
+import numpy as np
+
+from riemdp.manifolds import unvecd
+from riemdp.statistics._query import Value
+from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._rows import Rows, shortened
+from riemdp.statistics._seen import View, view_from_centre
+from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial
-    from riemdp.statistics._released_moments import ReleasedMoments
-    from riemdp.statistics._statistic import Metric
+    from numpy.typing import NDArray
 
-#: Most features of one release.
-_MOST = 2**22
+    from riemdp.kernel import Shape
+    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._query import Answer, Queries
+    from riemdp.statistics._released_moments import ReleasedMoments
 
 
 @dataclass(frozen=True)
-class SumStatistic(FeatureSum, Sums):
+class SumStatistic(Statistic):
     r"""Mean over the records of a vector that is bounded, and a function of the record alone.
 
-    A subclass says which features these are: :meth:`shape`, one of ``riemdp.kernel``, which
-    knows how far they move at most when a record is replaced. Coordinates of the answer are
-    features times r.
-
-    Noise is drawn about all features together, and is equally large in each of them. What they
-    stand for is computed of the draw: :meth:`parts`.
+    A record is first a vector in the unit ball: its normal coordinates about the centre over the
+    radius. A subclass says which features are made of it: :meth:`shape`, one of ``riemdp.kernel``,
+    which knows how far they move at most. Noise is drawn about all features together, and is
+    equally large in each of them. What they stand for is computed of the draw: :meth:`parts`.
 
     Attributes
     ----------
     recentres : bool
-        Whether features are those of normal coordinates, so that any point may be their base; see
-        :class:`Recentred`.
+        Whether any point may be the base of the coordinates; see :class:`Recentred`.
 
     References
     ----------
@@ -56,28 +54,31 @@ class SumStatistic(FeatureSum, Sums):
     (3, Fraction(4, 1), True)
     """
 
-    projects: ClassVar[bool] = False
     recentres: ClassVar[bool] = True
-    in_parts: ClassVar[bool] = True
-
-    def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """See :meth:`Sums.answer_norm`."""
-        return root_up(self.shape(dim).norm)
-
-    def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """See :meth:`Sums.answer_move`."""
-        return root_up(self.shape(dim).move)
-
-    def farthest(self, ball: Ball) -> float:
-        """Return that of features; see :meth:`Sums.farthest`."""
-        return self.answer_norm(self.dim(ball), 0)
-
-    def count_weight(self, dim: int) -> float:
-        """For features at the boundary, not a mean alone; see :meth:`Sums.count_weight`."""
-        return self.answer_norm(dim, 0) * math.pow(self.shape(dim).size, -0.25)
 
     @abstractmethod
-    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+    def shape(self, dim: int) -> Shape:
+        """Return what becomes of a vector: integers, with their largest norm and move.
+
+        Parameters
+        ----------
+        dim : int
+            Of the vectors.
+
+        Returns
+        -------
+        Shape
+        """
+
+    @property
+    def beside(self) -> Callable[[Records], NDArray[Any]] | None:
+        """What the shape takes beside vectors, of records; by default nothing."""
+        return None
+
+    @abstractmethod
+    def parts(
+        self, view: View, features: FloatArray, deviation: float, relative: float
+    ) -> Mapping[str, Any]:
         """Return what noisy features stand for, by name.
 
         Parameters
@@ -88,6 +89,9 @@ class SumStatistic(FeatureSum, Sums):
             With their noise.
         deviation : float
             Standard deviation of the noise of each feature; NaN where it is not known.
+        relative : float
+            That of the number of records that they were divided by, as a share of it: a common
+            factor of all features. 0 where the number is public.
 
         Returns
         -------
@@ -95,68 +99,87 @@ class SumStatistic(FeatureSum, Sums):
         """
 
     def moments_in(
-        self, view: View, features: FloatArray, deviation: float, n: int, *, released_base: bool
-    ) -> ReleasedMoments:
-        """Return a mean with its second moments; see :meth:`Statistic.released_moments`.
+        self, view: View, features: FloatArray, deviation: float
+    ) -> Callable[[int], ReleasedMoments] | None:
+        """Return what makes a mean and its second moments of features; see :class:`Value`.
 
         Parameters
         ----------
-        view, features, deviation
+        view, features
             See :meth:`parts`.
-        n : int
-            Number of records.
-        released_base : bool
-            Whether the base of the view was released.
+        deviation : float
+            Of the noise of a feature.
 
         Returns
         -------
-        ReleasedMoments
-
-        Raises
-        ------
-        UnsupportedError
-            By default: where they are not among the features.
+        callable or None
+            None, by default, where they are not among the features.
         """
-        del view, features, deviation, n, released_base
-        raise UnsupportedError(
-            f"the {self.name} comes without the second moments that say how far records spread; "
-            'release private_moments(..., second="matrix")'
+        del view, features, deviation
+        return None
+
+    def query(self, ball: Ball, view: View | None = None, share: float = 1.0) -> Rows:
+        """Return the query for the features of records as they are seen from a base.
+
+        Parameters
+        ----------
+        ball : Ball
+        view : View, optional
+            From the centre as far as the boundary, by default.
+        share : float, default 1.0
+
+        Returns
+        -------
+        Rows
+        """
+        return Rows(
+            self.shape(ball.manifold.dim),
+            ball.reach,
+            _of_coordinates if view is None else view.vectors(),
+            beside=self.beside,
+            clipped=record_coordinates if view is None else view.clipped,
+            share=share,
+            takes=self.takes,
+            features=True,
+            length=0.0 if view is None else view.unit,
         )
 
-    def released_moments(
-        self, ball: Ball, value: FloatArray, deviation: float, n: int
-    ) -> ReleasedMoments:
-        """See :meth:`Statistic.released_moments`."""
-        unit = self.unit(ball)
-        view = view_from_centre(ball)
-        return self.moments_in(view, value / unit, deviation / unit, n, released_base=False)
+    def queries(self, ball: Ball) -> Queries:
+        """Ask for the features; see :meth:`Statistic.queries`."""
+        query = self.query(ball)
+        answer = yield query
+        return self.value(view_from_centre(ball), query, answer)
 
-    def answers(self, ball: Ball) -> Ball:
-        """Features times r; see :meth:`Statistic.answers`."""
-        dim = self.dim(ball)
-        shape = self.shape(dim)
-        if shape.size > _MOST:
-            raise UnsupportedError(
-                f"the {self.name} has {shape.size} features in {dim} dimensions, and at most "
-                f'{_MOST} are released together; ask for less, such as second="scalar"'
-            )
-        return vector_ball(shape.size, root_up(shape.norm * Fraction(self.unit(ball)) ** 2))
+    def value(self, view: View, query: Rows, answer: Answer) -> Value:
+        """Return the features, and what they stand for.
 
-    def range(self, ball: Ball) -> Ball:
-        """Return the ball of answers; see :meth:`Statistic.range`."""
-        return self.answers(ball)
+        Parameters
+        ----------
+        view : View
+        query : Rows
+        answer : Answer
 
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
-        """Move of the features times ``r / n``; see :meth:`Statistic.replace_one`."""
-        move = self.shape(self.dim(ball)).move
-        return root_up(move * (Fraction(self.unit(ball)) / n) ** 2)
+        Returns
+        -------
+        Value
+        """
+        features, deviation = answer.point / query.unit, answer.deviation / query.unit
+        return Value(
+            answer.point,
+            query.answers(view.ball),
+            parts=self.parts(view, features, deviation, answer.relative),
+            moments=self.moments_in(view, features, deviation),
+        )
 
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
-        """Divide, as rational numbers; see :meth:`Question.finish`."""
-        return mean_of(partial, self.unit(ball))
 
-    def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:
-        """Return :meth:`parts` of the value; see :meth:`Statistic.present`."""
-        unit = self.unit(ball)
-        found = self.parts(view_from_centre(ball), value / unit, deviation() / unit)
-        return NamedValues(value, found)
+def _of_coordinates(ball: Ball, coordinates: FloatArray) -> FloatArray:
+    return shortened(coordinates / ball.reach, 1.0)
+
+
+def symmetric_of(products: FloatArray, dim: int, weights: tuple[float, float]) -> FloatArray:
+    """Return a symmetric matrix of the weighted products of coordinates, the diagonal first.
+
+    ``weights`` are what squares were multiplied by, and what is above the diagonal.
+    """
+    square, above = weights
+    return unvecd(np.append(products[:dim] / square, products[dim:] * math.sqrt(2.0) / above), dim)

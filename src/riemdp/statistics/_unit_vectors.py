@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from riemdp.statistics._rows import Rows, shortened
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.statistics._seen import View
 
 
 @dataclass(frozen=True)
@@ -28,17 +30,33 @@ class UnitVectorSum(SumStatistic):
 
     recentres: ClassVar[bool] = False
 
-    def unit(self, ball: Ball) -> float:  # noqa: ARG002
-        """1: vectors have that length; see :meth:`Sums.unit`."""
-        return 1.0
-
     def dim(self, ball: Ball) -> int:
-        """Return the dimension N of the space around; see :meth:`SumStatistic.dim`."""
+        """Return the dimension N of the space around.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        int
+        """
         return int(ball.manifold.unit_vectors(ball.center).shape[-1])
 
-    def vectors(self, ball: Ball, points: FloatArray) -> FloatArray:
-        """Return unit vectors, of what has no direction zero; see :meth:`SumStatistic.vectors`."""
-        with np.errstate(all="ignore"):
-            inside = points if ball.is_whole else ball.project(points)
-            found = np.ascontiguousarray(ball.manifold.unit_vectors(inside))
-        return np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, 0.0)
+    def query(self, ball: Ball, view: View | None = None, share: float = 1.0) -> Rows:
+        """Of unit vectors, whose length is 1; see :meth:`SumStatistic.query`."""
+        del view  # there is no other
+        shape = self.shape(self.dim(ball))
+        return Rows(shape, 1.0, _inside, clipped=_unit_vectors, share=share, features=True)
+
+
+def _inside(ball: Ball, vectors: FloatArray) -> FloatArray:  # noqa: ARG001
+    return shortened(vectors, 1.0)
+
+
+def _unit_vectors(ball: Ball, points: FloatArray) -> FloatArray:
+    """Return unit vectors, of what has no direction zero."""
+    with np.errstate(all="ignore"):
+        inside = points if ball.is_whole else ball.project(points)
+        found = np.ascontiguousarray(ball.manifold.unit_vectors(inside))
+    return np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, 0.0)

@@ -16,9 +16,9 @@ from riemdp._part import is_own_throughout, register
 from riemdp.kernel import in_tiles, places_are_alike, rows_for
 from riemdp.statistics._answer import public_coordinates
 from riemdp.statistics._data import Records
-from riemdp.statistics._feature_sums import quotient_of
 from riemdp.statistics._neighbours import Neighbours, PrivateSize, public_size
 from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._rows import quotient_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._statistic import Metric, Statistic
+    from riemdp.statistics._query import Metric, Query
+    from riemdp.statistics._statistic import Statistic
 
 
 @dataclass(frozen=True)
@@ -126,16 +127,16 @@ class ReplaceUser(PerUser):
     proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
     in_one_group: ClassVar[bool] = True
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
-        """Return :meth:`Statistic.replace_one`, of averaged rows with what rounding them adds.
+    def sensitivity(self, query: Query, ball: Ball, n: int | None, metric: Metric) -> float:
+        """Return :meth:`Query.replace_one`, of averaged rows with what rounding them adds.
 
         See :meth:`Neighbours.sensitivity`. Means that are rounded towards zero move by a grid unit
         a coordinate more than records do: docs/proofs/neighbours.md, claim 6.
         """
-        found = statistic.replace_one(ball, public_size(n), metric)
-        if statistic.of == "points":
+        found = query.replace_one(ball, public_size(n), metric)
+        if not {"labels", "covariates"} & set(query.takes):
             return found
-        root = math.isqrt(statistic.answers(ball).manifold.dim - 1) + 1
+        root = math.isqrt(query.answers(ball).manifold.dim - 1) + 1
         return quotient_of(Fraction(found) * (1 + Fraction(root, 2**39)), 1)
 
 

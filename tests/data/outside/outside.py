@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,95 +11,70 @@ import numpy as np
 from flint import arb
 
 from riemdp import Ball, Euclidean, UnsupportedManifoldError
+from riemdp.kernel import Vector
 from riemdp.mechanisms import Mechanism
 from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import PureCurve
-from riemdp.statistics import (
-    FrechetMean,
-    Question,
-    Statistic,
-    Summary,
-    answer,
-)
+from riemdp.statistics import Rows, Statistic, Value, shortened
 
 
 @dataclass(frozen=True)
-class FrechetVariance(Summary):
-    """Least mean squared distance of the records to a point of the ball.
+class Spread(Statistic):
+    """Mean squared distance of the records to the centre of the ball, from 0 to r^2."""
 
-    Of n records in a ball of radius r it lies in [0, r^2], the value at the centre being one of
-    those that it is the least of. Let m be the minimiser for the first data set. It is one of the
-    points that the second is compared with, and m and the new record are at most 2r apart, so the
-    variance grows by at most (2r)^2/n; and so it does the other way round.
-    """
+    name = "outside.Spread"
 
-    name = "outside.FrechetVariance"
-
-    def range(self, ball):
+    def queries(self, ball):
         half = 0.5 * ball.radius**2
-        return Ball(Euclidean(1), [half], half)
+        answer = yield Rows(Vector(1), half, squares)
+        values = Ball(Euclidean(1), [half], half)
+        return Value(values.project(answer.point + half), values)
 
-    def replace_one(self, ball, n, metric):
-        return min(ball.radius**2, 4.0 * ball.radius**2 / n) * (1.0 + 1e-14)
 
-    def tolerance(self, ball, sensitivity):
-        # distances are at most 2r, and d(m', x) <= d(m, x) + |m m'|
-        moved = FrechetMean().tolerance(ball, 0.0)
-        floor = moved * (4.0 * ball.radius + moved) + 1e-12 * ball.radius**2
-        return max(floor, 1e-9 * sensitivity)
-
-    def finish(self, ball, partial, tol):
-        found = answer(FrechetMean(), ball, partial, FrechetMean().tolerance(ball, 0.0))
-        mean = ball.point(np.array(found, dtype=float))
-        squares = np.square(ball.manifold.dist(mean, partial))
-        return np.array([math.fsum(squares) / len(squares) - 0.5 * ball.radius**2])
+def squares(ball, coordinates):
+    """Return squared distances, as numbers from -1 to 1."""
+    relative = np.sum(np.square(coordinates / ball.radius), axis=-1, keepdims=True)
+    return shortened(2.0 * relative - 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Median(Statistic):
     """Ever shorter steps towards the geometric median, each along a noisy mean of directions.
 
-    A record counts as a vector no longer than 1, whatever the others are, so the mean of n of them
-    moves by at most 2/n.
+    A direction is a vector no longer than 1, of which the kernel adds no other: the mean of n of
+    them moves by at most 2/n.
     """
 
     name = "outside.Median"
 
     steps: int = 8
 
-    def answers(self, ball):
-        space = Euclidean(ball.manifold.dim)
-        return Ball(space, space.origin, 1.0)
+    def queries(self, ball):
+        manifold, point = ball.manifold, ball.center
+        for step in range(self.steps):
+            answer = yield Rows(
+                Vector(manifold.dim),
+                1.0,
+                functools.partial(directions, point),
+                clipped=projected,
+                share=1.0 / self.steps,
+            )
+            length = 0.7**step * ball.radius
+            seen = manifold.tangent_vector(point, length * answer.point)
+            point = ball.project(manifold.exp(point, seen))
+        return Value(point, ball, gain=length)
 
-    def replace_one(self, ball, n, metric):
-        return min(2.0, 2.0 / n) * (1.0 + 1e-14)
 
-    def ask(self, ball, point, step):
-        return MeanDirection(point)
-
-    def move(self, ball, point, noisy, step, noise):
-        manifold, length = ball.manifold, 0.7**step * ball.radius
-        return ball.project(manifold.exp(point, manifold.tangent_vector(point, length * noisy)))
+def projected(ball, points):
+    """Clip records."""
+    return ball.project(points)
 
 
-@dataclass(frozen=True)
-class MeanDirection(Question):
-    """Mean over the records of their directions, seen from a public point; a sum and a count."""
-
-    point: np.ndarray
-
-    def summarise(self, ball, records):
-        manifold = ball.manifold
-        seen = manifold.tangent_coordinates(self.point, manifold.log(self.point, records))
-        lengths = np.linalg.norm(seen, axis=-1, keepdims=True)
-        directions = seen / np.maximum(lengths, 0.05 * ball.radius)
-        return np.append(directions.T.sum(axis=-1), len(records))
-
-    def merge(self, first, second):
-        return first + second
-
-    def finish(self, ball, partial, tol):
-        return partial[:-1] / partial[-1]
+def directions(point, ball, records):
+    """Return where records are, as seen from a released point."""
+    seen = ball.manifold.tangent_coordinates(point, ball.manifold.log(point, records))
+    lengths = np.linalg.norm(seen, axis=-1, keepdims=True)
+    return shortened(seen / np.maximum(lengths, 0.05 * ball.radius), 1.0)
 
 
 class LogisticLaw:

@@ -38,7 +38,7 @@ _NEAR = 1e-9
 _ENOUGH, TOO_LITTLE, LEAST_N, MOST = 40.0 * (1.0 - _NEAR), 20.0 * (1.0 - _NEAR), 4, 2.0**63
 #: Shares that a centre may take; what the release has at least.
 _CENTRES = tuple(Fraction(x, 100) for x in (1, 2, 4, 7, 10, 15, 20, 25, 30, 40, 50))
-_LEAST_LEFT = Fraction(3, 10)
+LEAST_LEFT = Fraction(3, 10)
 #: Increasing sequences of at most three of them, with their sums.
 _PLANS = [
     (each, sum(each, Fraction())) for m in (1, 2, 3) for each in itertools.combinations(_CENTRES, m)
@@ -286,7 +286,7 @@ class Numbers:
         best: tuple[float, tuple[Fraction, ...], tuple[float, ...]] = math.inf, (), ()
         for shares, total in _PLANS:
             end = left - taken - total
-            if end < _LEAST_LEFT:
+            if end < LEAST_LEFT:
                 continue
             lengths, length = [], radius
             for share in shares:

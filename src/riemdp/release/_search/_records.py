@@ -25,20 +25,15 @@ class Records:
 
     Every number that is computed of a record, or of a pair, depends on that and on public points
     alone, in every bit: one that has none in float64 counts as infinite. The points, shape (n,
-    \*point_shape), are valid, inside or outside.
+    \*point_shape), are valid, inside or outside; :attr:`points` are clipped.
     """
 
     def __init__(self, ball: Ball, points: FloatArray) -> None:
         self._ball = ball
-        self._points, _ = made_of(ball, ball.project, points)
+        self.points, _ = made_of(ball, ball.project, points)
 
     def __len__(self) -> int:
-        return len(self._points)
-
-    @property
-    def points(self) -> FloatArray:
-        r"""Clipped records, shape (n, \*point_shape)."""
-        return self._points
+        return len(self.points)
 
     def pairs(self, order: NDArray[np.int64]) -> FloatArray:
         """Distances within disjoint pairs, shape (n // 2,), which a public order of records makes.
@@ -46,12 +41,12 @@ class Records:
         It is a permutation that does not depend on them.
         """
         half = len(order) // 2
-        first, second = self._points[order[:half]], self._points[order[half : 2 * half]]
+        first, second = self.points[order[:half]], self.points[order[half : 2 * half]]
         return self._each(self._apart, first, second)
 
     def distances(self, center: FloatArray) -> FloatArray:
         """Distances from a released point, shape (n,)."""
-        return self._each(lambda points: self._apart(center, points), self._points)
+        return self._each(lambda points: self._apart(center, points), self.points)
 
     def _apart(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances; on flat spaces the records are in the chart."""
@@ -63,7 +58,7 @@ class Records:
     def places(self, axis: FloatArray) -> FloatArray:
         """Coordinates along an axis, shape (dim,), through the public centre, shape (n,)."""
         return self._each(
-            lambda points: (self._ball.coordinates(points) * axis).sum(-1), self._points
+            lambda points: (self._ball.coordinates(points) * axis).sum(-1), self.points
         )
 
     def _each(self, compute: Callable[..., FloatArray], *arrays: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Answers of the adaptive search: exact sums and counts over private units, and exact noise."""
+"""Answers of the adaptive search, exact and with exact noise, and the receipt of all of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from riemdp.kernel import UNIT, Vector, added, sum_of
 from riemdp.noise import resolve_generator
-from riemdp.noise.exact import FlatDraw, default_grid, exact_choice
-from riemdp.release._search._adaptive import Add, Choose, Query
+from riemdp.noise.exact import FlatDraw, Rounded, default_grid, exact_choice
+from riemdp.release._search._adaptive import Add, Choose, Outcome, Query, search, walked
 from riemdp.release._search._numbers import Weights, place_weights, radius_weights
 from riemdp.release._search._records import Records, below, beyond, made_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise.exact import Rounded
+    from riemdp.privacy import Budget
 
 #: Steps of the guard's numbers, of which each is at most 1.
 _STEPS = 2**20
@@ -84,3 +84,48 @@ class Units:
         rows = shape.rows(found / unit)
         rows[lost] = 0
         return tuple(Fraction(x, UNIT) for x in added(rows, shape.longest).total)
+
+
+def searched(
+    ball: Ball,
+    budget: Budget,
+    n: int | None,
+    units: Units,
+    *,
+    axis: FloatArray | None = None,
+    source: np.random.Generator | None = None,
+) -> tuple[Outcome, list[dict[str, Any]]]:
+    """Search among private units, which are charged for; return the end and the receipt.
+
+    See :func:`search`. All of the receipt may be published.
+    """
+    steps: list[dict[str, Any]] = []
+
+    def answered(query: Query) -> Any:
+        found = units.answer(query, source)
+        steps.append(step_of(query, found))
+        return found.values() if isinstance(found, Rounded) else found
+
+    return walked(search(ball, budget, n, axis), answered), steps
+
+
+def step_of(query: Query, found: int | Rounded) -> dict[str, Any]:
+    """Return a query and its answer as a document has them."""
+    step: dict[str, Any] = {
+        "query": query.name,
+        "share": [query.share.numerator, query.share.denominator],
+    }
+    if isinstance(query, Choose):
+        step |= {"rate": query.rate, "top": query.top, "count": query.count}
+        if query.name != "axis":
+            step |= {"penalty": query.penalty}
+        if query.name == "radius":
+            step |= {"center": query.center.tolist()}
+        return {**step, "place": found}
+    assert isinstance(found, Rounded)
+    step |= {"sigma": query.sigma}
+    if query.name != "count":
+        step |= {"center": query.ball.center.tolist(), "radius": query.ball.reach}
+    if query.name == "guard":
+        step |= {"far": query.far}
+    return {**step, "grid": found.grid, "rounded": list(found.integers)}
