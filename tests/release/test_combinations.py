@@ -207,6 +207,7 @@ ADVICE = {
         "users": False,
         "parted": False,
     },
+    r"search under the adjacency of the release: adapt=True": lambda _: {"call": "adapted"},
     r"give the public number of .*n=\.\.\.": lambda _: {"stated": True},
     r"leave out n$": lambda _: {"stated": False},
 }

@@ -156,7 +156,7 @@ def test_seen_from_a_released_point_it_moves_no_farther(ball, design, sums):
     records = extremes(ball, design[-1:] or (LOW, HIGH, 70.0))
     for noise in (0.0, 0.2):
         for query in sums.asked(statistic, ball, noise):
-            assert 0.5 < sums.worst_of(query, ball, records, n=4) <= 1
+            assert 0.3 < sums.worst_of(query, ball, records, n=4) <= 1
 
 
 # What is added, and what it stands for.

@@ -427,33 +427,32 @@ def test_certificates_hold_for_records_next_to_the_antipode(gap, tol, least):
 @pytest.mark.parametrize("tol", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_local_certificate_reckons_with_the_hessian_a_tolerance_away(tol, weighted):
-    # (c) of the note: |g| / h, with h the mean of a(k (rho + tol)), a(x) = x cot(x).
+    # (c) of the note: |g| / h, with h the mean of a(k (rho + tau)) or less, a(x) = x cot(x), tau
+    # the tolerance, or twice |g| over the mean of a(k rho).
     rng = np.random.default_rng(7)
     sphere = Sphere(3, 4.0)
     ball = first_axis_ball(sphere, 0.6)  # over pi/(4k): (b) says nothing
-    proved = steep = 0
+    proved = 0
     for _ in range(40):
         data = sphere.validate(cap(sphere, rng, 30, 0.6 - 1e-9, 0.3))
         weights = rng.dirichlet(np.ones(30)) if weighted else None
         problem = _space_form_mean._Problem(sphere, data, weights, ball)
         at = problem.evaluate(problem.start())
         distance = 2.0 * sphere.dist(at.point / 2.0, data)
-        near, far = (
-            np.average(x / np.tan(x), weights=weights) for x in (distance, distance + 2.0 * tol)
-        )
+
+        def mean(x, weights=weights):
+            return np.average(x / np.tan(x), weights=weights)
+
+        near = mean(distance)
+        tau = min(2.0 * tol, 2.0 * at.size / near)
         bound = problem.certificate(at, tol)
         if bound < math.inf:
             proved += 1
-            assert bound >= at.size / far / 2.0
-            steep += at.size / far > 1.01 * at.size / near  # what the slope is there for
+            assert bound >= at.size / mean(distance + tau) / 2.0
+            assert bound > 1.01 * at.size / near / 2.0  # what the slope is there for
             error = Reference(sphere, data, weights).error(at.point / 2.0, step=0.5)
             assert error <= bound
-            assert max(2.0 * float(sphere.dist(ball.center, at.point / 2.0)), 1.2) < (
-                0.5 * math.pi - 2.0 * tol
-            )
-            assert at.size < 2.0 * tol * far
-    assert proved == 0 if tol == 0.3 else proved >= 10
-    assert steep == proved
+    assert proved >= 10
 
 
 @pytest.mark.parametrize("n", [2, 50, 130, 40_000])

@@ -345,7 +345,10 @@ def prepared(
     check_ball(public)
     records, accountant = with_users(points, options.users), options.accountant
     has_users = says_whose(records)
-    said = budget if found is None else found.budget
+    said = budget
+    if found is not None:
+        asks = options.neighbours, options.adjacency, options.people
+        said = found.budget if asks == (None, None, None) else None
     neighbours = options.relation(said, has_users=has_users)
     if found is not None:
         check_searched(neighbours)
