@@ -129,7 +129,7 @@ class Dense:
             scaled = entries * shares[:, None]
             square = (scaled * entries).sum(axis=0)
             spread = np.where(shares > 0.0, spread, 1.0)
-            # nobody knows what the logarithm of a matrix of such a condition is wrong by
+            # beyond, no bound on the error of a logarithm is known
             certain = bool((spread * known < 1.0).all())
             # what is above the diagonal counts twice
             size = float(square[:k].sum() + 2.0 * square[k:].sum())

@@ -224,7 +224,7 @@ def _decomposed(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
         try:
             frames[~near], values, _ = np.linalg.svd(factor[~near])
         except np.linalg.LinAlgError:
-            values = np.array(math.nan)  # of which nothing is proved
+            values = np.array(math.nan)  # which proves nothing
         logs[~near] = 2.0 * np.log(values)
     return logs, frames
 

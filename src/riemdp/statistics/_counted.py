@@ -157,7 +157,7 @@ class Total(Query):
         """Clip, and round weights; see :meth:`Query.prepare`."""
         if not self.weighs:
             return self.inner.prepare(ball, records)
-        # of records that nobody has checked too: from 0 to 1
+        # clipped to [0, 1]: records may be unchecked
         weights = np.fmin(np.fmax(np.asarray(records.weights), 0.0), 1.0)
         inner = records if self.inner.takes else np.asarray(records.points)
         return self.inner.prepare(ball, inner), whole_weights(weights)
@@ -275,7 +275,7 @@ def _count_weight(query: Rows, ball: Ball) -> float:
 
 
 def _of_rows(query: Query, statistic: Statistic) -> Rows:
-    check_query(statistic, query)  # nobody else sees what is inside a sum
+    check_query(statistic, query)  # elsewhere only the sum around it is checked
     if type(query) is not Rows:  # a subclass may answer, or guard its rows, otherwise
         raise UnsupportedNeighboursError(f"the {statistic.title} is not released so: {NO_SUM}")
     return query

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 #: Most queries of one release: a document that states more is not worked through.
 _MOST = 100_000
-_NONE = type(None)
 
 
 class Statistic(Part, sort="statistic"):
@@ -339,8 +338,9 @@ def check_query(statistic: Statistic, query: object) -> None:
         That yielded it.
     query : object
     """
-    shape = getattr(query, "shape", None)
-    if not isinstance(query, Query) or not all(map(is_named, {type(query), type(shape)} - {_NONE})):
+    parts = query, getattr(query, "shape", None)
+    known = all(part is None or is_named(type(part)) for part in parts)
+    if not (isinstance(query, Query) and known):
         raise InvalidParameterError(
             f"{statistic.name}.queries must yield riemdp.statistics.Rows of a shape of "
             f"riemdp.kernel, got {kind_of(query)}; what is no mean of rows is for PointStatistic"
