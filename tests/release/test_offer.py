@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from riemdp.release import offer, wanted_mean
 from riemdp.release._least_error import least_error
 from riemdp.release._offer import Offer, Terms
 from riemdp.release._sensitivity import computed_sensitivity
-from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, mean_for
+from riemdp.statistics import FrechetMean, RefinedMean, ReplaceOne, TangentMean, mean_for
 
 
 def ball_of(manifold, radius=0.6):
@@ -132,6 +133,19 @@ def test_an_unknown_error_comes_last(monkeypatch):
     chosen, _ = least_error(wanted_mean, Terms(ball, 50, PureDP(1.0)))
     assert table.best.mechanism == chosen.mechanism.name == "tangent-laplace"
     assert "lab.M" in str(table)
+
+
+def test_the_draw_of_every_query_has_to_be_proved():
+    ball, budget = ball_of(Euclidean(2)), GDP(1.0)
+    found = offer(RefinedMean(), TangentGaussian, ball, 500, budget)
+    first, last = found.asked
+    assert first.mechanism != last.mechanism
+    assert not found.unproven(budget)
+    doubtful = type("Doubtful", (FlatDraw,), {"proof": None})
+    for place in (0, 1):
+        asked, draw = [first, last], found.asked[place].draw
+        asked[place] = replace(asked[place], draw=doubtful(draw.kind, draw.dim, draw.sigma))
+        assert replace(found, asked=tuple(asked)).unproven(budget) == "exact draw"
 
 
 def test_what_is_cheaper_and_not_proved_is_named(monkeypatch):

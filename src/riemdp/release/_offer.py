@@ -152,9 +152,11 @@ class Offer:
             By the part that makes the claim.
         """
         statistic, ball = self.statistic, self.ball
-        draw = {} if self.last.draw is None else {"exact draw": self.last.draw.proof}
-        claims = [ball_proofs(ball), _claims(self.mechanism, self.mechanism.proofs()), draw]
-        claims += [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
+        distinct = {id(each.mechanism): each for each in self.asked}.values()  # many are alike
+        mechanisms = [each.mechanism for each in distinct]
+        claims = [ball_proofs(ball)]
+        claims += [{"exact draw": each.draw.proof} for each in distinct if each.draw is not None]
+        claims += [_claims(part, part.proofs()) for part in (*mechanisms, budget, self.neighbours)]
         claims.append(_claims(statistic, statistic.proofs_on(ball)))
         others = (self.value.ball, *(each.answers for each in self.asked))
         claims += [ball_proofs(other) for other in others if other is not ball]
