@@ -3,7 +3,7 @@
     RIEMDP_DATA=folder python benchmarks/adaptive_noise.py [--draws 40] [--only TEXT]
 
 A gain is the mean distance of the released mean to the exact mean of the records in the public
-ball, over that of a release with ``adapt=True``, clipping bias included, both projected. Beside
+ball, over that of an adaptive release, clipping bias included, both projected. Beside
 each stands the gain that a prototype had when the method was chosen (12 to 24 draws; its public
 ball took noise of one kind, ``mechanism="auto"`` here may take less, and its public balls are not
 recorded: those of real data here are of the same kind). Without the folder only made-up data are
@@ -119,12 +119,12 @@ def gain(
                         points,
                         ball,
                         budget,
-                        adapt=adapt,
-                        seed=(seed, i, adapt),
+                        method=method,
+                        seed=(seed, i, method == "adaptive"),
                         mechanism=mechanism,
                     ),
                 )
-                for adapt in (False, True)
+                for method in ("one-shot", "adaptive")
             ]
             for i in range(draws)
         ]
@@ -135,11 +135,13 @@ def gain(
 
 
 def _released(
-    points: Any, ball: Ball, budget: Budget, *, adapt: bool, seed: Any, mechanism: str
+    points: Any, ball: Ball, budget: Budget, *, method: Any, seed: Any, mechanism: str
 ) -> Any:
-    options = {"adapt": adapt, "mechanism": mechanism, "project": True}
     rng = np.random.default_rng(seed)
-    return riemdp.private_mean(points, ball, budget, generator=rng, **options).value
+    release = riemdp.private_mean(
+        points, ball, budget, method=method, mechanism=mechanism, generator=rng
+    )
+    return ball.project(release.value[None])[0]
 
 
 def made_up() -> Iterator[tuple[str, Any, Ball, Budget, float]]:

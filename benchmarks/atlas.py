@@ -182,10 +182,9 @@ def regions(voxels: int, draws: int) -> Iterator[Row]:
         found = []
         for seed in range(draws):
             generator = np.random.default_rng(seed)
-            release = riemdp.private_mean(
-                subjects, ball, GDP(1.0), project=project, generator=generator, **GAUSSIAN
-            )
-            found.append(float(SPACE.to_chart(release.value)[:, 0].mean()))
+            release = riemdp.private_mean(subjects, ball, GDP(1.0), generator=generator, **GAUSSIAN)
+            value = ball.project(release.value[None])[0] if project else release.value
+            found.append(float(SPACE.to_chart(value)[:, 0].mean()))
         yield (
             f"mean over {voxels} voxels, true {true:.3f}, {draws} releases, "
             f"{'projected' if project else 'as they are'}",

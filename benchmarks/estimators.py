@@ -78,7 +78,7 @@ def models(budget: Any, classes: list[int]) -> dict[str, Callable[[np.ndarray], 
 
     def public(labels: np.ndarray) -> Any:
         sizes = [int(np.sum(labels == each)) for each in classes]
-        return PrivateMDM(*given, base="public", sizes=sizes, neighbours=ReplacePoint())
+        return PrivateMDM(*given, base="public", sizes=sizes, adjacency=ReplacePoint())
 
     return {
         "MDM, public labels": public,

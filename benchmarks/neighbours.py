@@ -64,7 +64,7 @@ def add_remove(draws: int) -> Iterator[Row]:
     asked = next(form.queries(ball))
     exact = [float(x) for x in answer(asked, ball, points, 0.0)]
     given = points, ball, GDP(mu)
-    first = riemdp.private_mean(*given, neighbours=AddRemove(), generator=random, **GAUSSIAN)
+    first = riemdp.private_mean(*given, adjacency=AddRemove(), generator=random, **GAUSSIAN)
     sigma = first.mechanism.sigma
     # the same sums, with noise of the scale that the release has
     noisy = np.array(exact) + sigma * random.normal(size=(200_000, dim + 1))
@@ -73,7 +73,7 @@ def add_remove(draws: int) -> Iterator[Row]:
     released = [
         np.linalg.norm(
             riemdp.private_mean(
-                *given, neighbours=AddRemove(), generator=np.random.default_rng(i), **GAUSSIAN
+                *given, adjacency=AddRemove(), generator=np.random.default_rng(i), **GAUSSIAN
             ).value
             - mean
         )
@@ -110,7 +110,7 @@ def conversion(samples: int = 4000) -> Iterator[Row]:
 
     def sums(points: FloatArray, generator: np.random.Generator) -> float:
         release = riemdp.private_mean(
-            points, ball, GDP(mu), neighbours=AddRemove(), generator=generator, **GAUSSIAN
+            points, ball, GDP(mu), adjacency=AddRemove(), generator=generator, **GAUSSIAN
         )
         kept.append(float(release.value[0]) * max(release.count, 1.0))
         return kept[-1]
@@ -215,7 +215,7 @@ def people(draws: int) -> Iterator[Row]:
                 Records(points, users=users),
                 ball,
                 GDP(mu),
-                neighbours=relation,
+                adjacency=relation,
                 people=PEOPLE,
                 generator=np.random.default_rng(0),
                 **options,

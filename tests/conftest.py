@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis
@@ -21,6 +22,7 @@ import pytest
 from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
 from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator, _rules
+from riemdp.release import _run
 
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"
@@ -45,6 +47,16 @@ _logarithms.WORTH = sys.maxsize
 
 # Next to nothing of what is made while tests are collected is garbage.
 gc.set_threshold(100_000, 50, 100)
+
+
+@pytest.fixture
+def projecting(monkeypatch):
+    """Have every draw of one answer projected onto the ball, or none."""
+
+    def choose(project):
+        monkeypatch.setattr(_run, "with_projection", lambda made: replace(made, projected=project))
+
+    return choose
 
 
 @pytest.fixture(autouse=True)

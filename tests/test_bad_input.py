@@ -163,7 +163,7 @@ TABLE = [
     ("radius=", lambda: private_mean(TENSORS, radius=1.0), TypeError, r"riemdp.Ball\(manifold"),
     ("X=", lambda: private_mean(X=TENSORS, ball=BALL, budget=BUDGET), TypeError, "points"),
     ("sigma=", lambda: mean(TENSORS, sigma=1.0), TypeError, "calibrated"),
-    ("a typo", lambda: mean(TENSORS, projct=True), TypeError, "'projct'; did you mean project"),
+    ("a typo", lambda: mean(TENSORS, metod="refined"), TypeError, "'metod'; did you mean method"),
     # arguments
     ("a number for the budget", lambda: mean(TENSORS, BALL, 1.0), WRONG, r"such as GDP\(0.5\)"),
     ("a class for it", lambda: mean(TENSORS, BALL, GDP), WRONG, r"make one of it, GDP\(\.\.\.\)"),
@@ -183,7 +183,6 @@ TABLE = [
     ),
     ("a method", lambda: mean(TENSORS, method="median"), WRONG, "there is private_median"),
     ("an adjacency", lambda: mean(TENSORS, adjacency="add_remove"), WRONG, '"add-remove"'),
-    ("a projection", lambda: mean(TENSORS, project="yes"), WRONG, '"auto", True or False'),
     ("a number for an account", lambda: mean(TENSORS, accountant=1.0), WRONG, "method spend"),
     ("too much", twice, BudgetExceededError, "left is nothing of"),
     ("negative weights", lambda: mean(TENSORS, weights=-np.ones(20)), OFF, "row 0.*negative"),

@@ -181,7 +181,7 @@ def test_no_message_shows_what_may_be_a_record(record):
         lambda: private_mean([record, record], ball, budget),
         lambda: private_mean(ball, record, budget),
         lambda: private_mean(points, ball, record),
-        lambda: private_mean(points, ball, budget, neighbours=record),
+        lambda: private_mean(points, ball, budget, adjacency=record),
         lambda: private_mean(points, ball, budget, accountant=record),
         lambda: private_mean(points, ball, budget, generator=record),
         lambda: private_statistic(record, points, ball, budget),

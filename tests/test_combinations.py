@@ -58,7 +58,7 @@ WEIGHTS = np.linspace(0.5, 1.0, N)
 LABELS = USERS % 2
 COVARIATES = np.repeat(np.linspace(-1.0, 1.0, PEOPLE), 2)
 STATISTICS = {
-    "median": GeometricMedian(rounds=2),
+    "median": GeometricMedian(steps=2),
     "moments": Moments(),
     "recentred": Recentred(Moments()),
     "variance": Variance(),
@@ -116,9 +116,9 @@ class Case:
         known = self.asked in MEANS or self.source != "iterator" or self.weights == "no"
         return (
             (self.asked in MEANS or not self.groups)
-            and (of_mean or self.ball != "adapt")
+            and (self.asked in MEANS or self.ball != "adapt")
             and (of_mean or self.weights != "public" or self.asked in WEIGHABLE)
-            and (not self.groups or self.ball == "public")
+            and (not self.groups or self.ball != "found")
             and known
         )
 
@@ -160,7 +160,7 @@ def records_of(case, rows):
 def call_of(case, ball, **more):
     """Return the entry point, its arguments and its keywords."""
     relation = RELATIONS[case.relation]
-    options = {"neighbours": relation, **MEANS.get(case.asked, {}), **more}
+    options = {"adjacency": relation, **MEANS.get(case.asked, {}), **more}
     about_people = "user" in case.relation
     halves = {"a": slice(0, N // 2 + 1), "b": slice(N // 2 + 1, N)}
 
@@ -184,7 +184,7 @@ def call_of(case, ball, **more):
     if case.weights == "private" and case.asked in MEANS and not case.groups:
         options["private_weights"] = True
     if case.ball == "adapt":
-        options["adapt"] = True
+        options["method"] = "adaptive"
     return by_group(lambda rows: records_of(case, rows)), ball, options
 
 

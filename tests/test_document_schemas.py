@@ -107,7 +107,7 @@ def documents():
     box = ProductBall(pair, pair.origin, rms_radius=1.0, radii=(1.0, 0.5))
     found = {
         "mean": mean,
-        "free": private_mean(ROWS, LINE, GDP(1.0), project=False),
+        "free": private_mean(ROWS[:2], LINE, GDP(0.1)),
         "add-remove": private_mean(ROWS, LINE, GDP(1.0), adjacency="add-remove"),
         "moments": private_moments(ROWS, LINE, GDP(1.0), second="matrix"),
         "anchor": Release(**{**fields, "anchor": Anchor("study", 3, "c" * 32, "0" * 64, 2)}),
@@ -134,7 +134,7 @@ def test_documents_of_this_version_validate(validators, made):
 @pytest.mark.slow
 def test_a_release_on_a_ball_that_was_found_validates(validators):
     rows = np.random.default_rng(0).normal(0.0, 0.05, (4000, 2))
-    release = private_mean(rows, Ball(Euclidean(2), [0.0, 0.0], 5.0), GDP(1.0), adapt=True)
+    release = private_mean(rows, Ball(Euclidean(2), [0.0, 0.0], 5.0), GDP(1.0), method="adaptive")
     document = json.loads(release.to_json())
     assert {step["query"] for step in document["search"]["steps"]} >= {"centre", "radius"}
     assert list(validators["riemdp-release/2"].iter_errors(document)) == []

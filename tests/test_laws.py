@@ -244,7 +244,7 @@ def test_noise_is_added_to_the_answers_that_laws_look_at(place, relation, monkey
     monkeypatch.setattr("riemdp.release._run.answer", watched)
     cell = cell_on(place, Moments("matrix"), relation)
     records = laws.company_of(cell, 40)
-    riemdp.private_statistic(Moments("matrix"), records, cell.ball, GDP(1.0), neighbours=relation)
+    riemdp.private_statistic(Moments("matrix"), records, cell.ball, GDP(1.0), adjacency=relation)
     assert seen == [laws.answered(cell.first, cell, records)]
 
 
@@ -305,7 +305,7 @@ def released(name, cell, seed):
         watched.records,
         cell.ball,
         GDP(1.0),
-        neighbours=cell.relation,
+        adjacency=cell.relation,
         accountant=watched,
         allow_unproven=True,
         **given,

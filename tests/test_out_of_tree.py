@@ -361,7 +361,7 @@ def test_the_command_line_with_a_foreign_mechanism(outside, tmp_path):
     done = run(
         "mean", tmp_path / "points.npy", "--manifold", "Euclidean:dim=1", "--center", "origin",
         "--radius", 1, "--budget", "PureDP:epsilon=1", "--mechanism", "outside.Logistic",
-        "--neighbours", "replace-one", "--allow-unproven", "--release", path,
+        "--adjacency", "replace-one", "--allow-unproven", "--release", path,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert Release.from_json(path.read_text()).mechanism.name == "outside.Logistic"

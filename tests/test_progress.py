@@ -156,7 +156,11 @@ def test_public_numbers_of_steps():
     rows = np.random.default_rng(0).uniform(-0.5, 0.5, (2, 9, 2))
     seen = watched(lambda: riemdp.private_means(dict(enumerate(rows)), PLANE, BUDGET))
     assert seen.of("groups") == full("groups", 2)
-    seen = watched(lambda: riemdp.private_median(rows[0], PLANE, BUDGET, steps=3))
+    seen = watched(
+        lambda: riemdp.private_statistic(
+            riemdp.statistics.GeometricMedian(steps=3), rows[0], PLANE, BUDGET
+        )
+    )
     assert seen.of("answers") == full("answers", 4)
     seen = watched(lambda: search_pair(lambda a, b: 0.0, PLANE, 2, restarts=1, steps=1))
     assert seen.of("starts") == full("starts", 2)

@@ -45,6 +45,6 @@ def test_the_page_about_neighbours_has_the_table_of_the_code(tmp_path):
     (tmp_path / name).write_text(stored, encoding="utf-8")
     written = pages.combinations(tmp_path).read_text(encoding="utf-8")
     assert written == stored  # else: python tools/write_docs_pages.py combinations
-    assert written.count("\n| a search: `adapt=True`") == 1
+    assert written.count('\n| a search: `method="adaptive"`, `private_ball`') == 1
     (tmp_path / name).write_text(stored.replace("| a search:", "| another:"), encoding="utf-8")
     assert pages.combinations(tmp_path).read_text(encoding="utf-8").count("| a search:") == 1

@@ -145,8 +145,7 @@ def _means() -> Iterator[Case]:
             yield Case(f"mean/{space}/{kind}", draw)
         yield Case(f"mean/{space}/auto", _mean(space, budget=APPROX))
     for space in ("S2", "H2", "LE3"):
-        for project in (True, False):
-            yield Case(f"mean/{space}/project={project}", _mean(space, budget=GDP, project=project))
+        yield Case(f"mean/{space}/projected", _mean(space, budget=GDP))
 
 
 def _budgets() -> Iterator[Case]:
@@ -185,12 +184,16 @@ def _weights() -> Iterator[Case]:
         yield Case(f"weights/private/add-remove/{space}", draw)
 
 
+def _of(statistic: statistics.Statistic) -> Callable[..., Any]:
+    return functools.partial(riemdp.private_statistic, statistic)
+
+
 def _steps_and_moments() -> Iterator[Case]:
     releases: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         "refined": (riemdp.private_mean, {"method": "refined"}),
-        "refined-3": (riemdp.private_mean, {"method": "refined", "rounds": 3, "alpha": 1.5}),
-        "median": (riemdp.private_median, {"steps": 4}),
-        "huber": (riemdp.private_huber, {"steps": 3, "threshold": 0.3, "clip": 0.8}),
+        "refined-3": (_of(statistics.RefinedMean(3, alpha=1.5)), {}),
+        "median": (_of(statistics.GeometricMedian(4)), {}),
+        "huber": (_of(statistics.HuberMean(3, threshold=0.3, clip=0.8)), {}),
         "moments": (riemdp.private_moments, {}),
         "moments-matrix": (riemdp.private_moments, {"second": "matrix"}),
         "moments-recentred": (riemdp.private_moments, {"base": "recentred"}),
@@ -241,7 +244,7 @@ def _statistic(
 
 
 def _records_with_more() -> Iterator[Case]:
-    public = {"neighbours": statistics.ReplacePoint()}
+    public = {"adjacency": statistics.ReplacePoint()}
     for space in ("R3", "S2", "LE2"):
         for second in ("none", "scalar", "matrix"):
             classes = statistics.ClassMoments(["a", "b"], second=second)
@@ -310,12 +313,12 @@ def _no_ball(
 def _searches() -> Iterator[Case]:
     for space in ("R3", "S2", "H2", "LE3", "AI2", "SO3"):
         for name in ("gdp", "approx", "zcdp"):
-            draw = _mean(space, "many", budget=BUDGETS[name], adapt=True)
+            draw = _mean(space, "many", budget=BUDGETS[name], method="adaptive")
             yield Case(f"adapt/{space}/{name}", draw)
-        strong = _mean(space, "many", budget=riemdp.PureDP(4.0), adapt=True)
+        strong = _mean(space, "many", budget=riemdp.PureDP(4.0), method="adaptive")
         yield Case(f"adapt/{space}/pure", strong)
         either = riemdp.GDP(2.0)
-        draw = _mean(space, "many", budget=either, adapt=True, adjacency="add-remove")
+        draw = _mean(space, "many", budget=either, method="adaptive", adjacency="add-remove")
         yield Case(f"adapt/{space}/add-remove", draw)
         for name, release in (
             ("median", riemdp.private_median),

@@ -72,16 +72,16 @@ def test_the_analytic_gaussian_has_less_noise_by_the_shares_of_the_note(epsilon,
 def test_the_private_ball_and_the_release_on_it_share_the_whole_budget(monkeypatch):
     seen = []
 
-    def release(points, ball, budget, *, adapt, generator):
-        seen.append((budget, adapt))
-        return private_mean(points, ball, budget, adapt=adapt, generator=generator)
+    def release(points, ball, budget, *, method, generator):
+        seen.append((budget, method))
+        return private_mean(points, ball, budget, method=method, generator=generator)
 
     monkeypatch.setattr(module, "private_mean", release)
     rng = np.random.default_rng(1)
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     points = rng.normal(0.0, 0.1, (50, 2))
     compare(points, np.zeros((1, 2)), ball, 0.7, draws=(2, 1), generator=rng)
-    assert seen == 2 * [(PureDP(0.7), True)]
+    assert seen == 2 * [(PureDP(0.7), "adaptive")]
 
 
 def test_the_published_algorithm_is_left_out_where_there_are_too_many_records(monkeypatch):

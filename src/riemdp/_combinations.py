@@ -47,14 +47,14 @@ WEIGHTS_HAVE_PLACES = Combination(
 )
 LABELS_HAVE_PLACES = Combination(
     "public class sizes, or a public design",
-    "everything but `ReplacePoint()`",
+    'everything but `adjacency="replace-point"`',
     "public class sizes and designs do not protect labels and covariates, which belong to places "
     "in the data",
-    "leave out sizes, or the design, or release with neighbours=ReplacePoint()",
+    'leave out sizes, or the design, or release with adjacency="replace-point"',
 )
 USERS_OF_RECORDS = Combination(
     "`users=`",
-    "`neighbours=` that are about records",
+    "an `adjacency=` that is about records",
     "the guarantee is about records, so that whose record each is does not count",
     "leave out users, or ask for a guarantee about people",
 )
@@ -92,6 +92,13 @@ PEOPLE_WEIGH = Combination(
     "leave out weights and private_weights, or let people count for as many records as they have, "
     "up to contribution=...",
 )
+LABELS_WEIGH = Combination(
+    "`contribution=` over 1",
+    "labels, covariates",
+    "a person may have several labels or covariates, and a mean with weights sees one point of "
+    "each",
+    "leave out contribution",
+)
 PEOPLE_NEED_A_CENTRE = Combination(
     "`users=`",
     "a whole space in place of a ball",
@@ -100,30 +107,42 @@ PEOPLE_NEED_A_CENTRE = Combination(
 )
 WEIGHTS_ON_A_BALL = Combination(
     "weights, or `contribution=` over 1",
-    "`adapt=True`",
+    '`method="adaptive"`',
     "a mean with weights, or of people who count for more records than one, is released on a "
     "public ball",
-    "leave out adapt",
+    'leave out method="adaptive"',
 )
 NO_WEIGHTS = Combination(
-    "weights, or `contribution=` over 1",
-    "medians, moments, variances, classes, lines; `private_means`, which takes `contribution=`",
-    "weights are for private_mean, and for statistics that take them",
-    "release a mean with private_mean, or Weighted(statistic, share) with public weights, or "
-    "weighted(statistic, ball) with private ones; keep contribution=1, or leave out weights",
+    "weights that come with the records",
+    "`private_weights=False`; classes, lines",
+    "it is not said whether the weights are public, and labels and covariates have none",
+    "say private_weights=True where they are as private as the points, and give public ones as an "
+    "argument, weights=...; or leave them out",
+)
+WEIGHTS_OF_GROUPS = Combination(
+    "weights",
+    "`private_means`",
+    "groups take no weights",
+    "leave them out, or release each group with private_mean",
 )
 SEARCH = Combination(
-    "a search: `adapt=True`, `private_ball`",
-    "`contribution` over 1, `ReplacePoint()`, `Groups(m)`; `release.group(g)`",
+    'a search: `method="adaptive"`, `private_ball`',
+    '`contribution` over 1, `adjacency="replace-point"`, `Groups(m)`; `release.group(g)`',
     "what a search for a ball costs is known for records, and for people who count alike",
     "release on the public ball, or under another relation",
+)
+SEARCH_IN_GROUPS = Combination(
+    "`private_means`",
+    '`method="adaptive"`',
+    "a search would be one for each group, and the ball of all groups is one",
+    'use method="refined", whose noise follows the spread too, or private_mean for each group',
 )
 FOUND_ELSEWHERE = Combination(
     "a ball that was found",
     "a release under another adjacency",
     "the ball was found with a budget of another adjacency",
-    "search under the adjacency of the release: adapt=True, or private_ball(points, ball, "
-    "budget.under(...))",
+    'search under the adjacency of the release: private_mean(..., method="adaptive"), or '
+    "private_ball with the same adjacency, users and people",
 )
 NEEDS_ALL = Combination(
     "a search; `private_means`; a Fréchet mean where no number of passes is known",

@@ -336,7 +336,7 @@ def test_releases_of_a_private_number_of_records():
 
     def release(points):
         found = private_mean(
-            points, ball, budget, mechanism="tangent-gaussian", neighbours=AddRemove(),
+            points, ball, budget, mechanism="tangent-gaussian", adjacency=AddRemove(),
             generator=source,
         )  # fmt: skip
         weights.add(found.statistic.weight)

@@ -250,7 +250,7 @@ def test_people_and_private_numbers(riemdp, url, matrices, tmp_path):
 def test_a_smaller_ball_is_looked_for_after_the_charge(riemdp, url, study, matrices):
     wide = ("mean", matrices, *BALL[:4], "--radius", 100, "--size", 3, "--mu", 0.9, "--n", 50)
     document = url.with_name("release.json")
-    result = riemdp(*wide, "--adapt", *study, "--release", document)
+    result = riemdp(*wide, "--method", "adaptive", *study, "--release", document)
     assert result.exit_code == 0, result.stderr
     entries = Ledger(url).account("study").entries()
     assert [entry.kind for entry in entries] == ["charge"] + ["step"] * (len(entries) - 1)
@@ -410,7 +410,8 @@ def test_columns_that_a_statistic_takes_none_of_cost_nothing(riemdp, fails, tmp_
         "--ledger", url, "--dataset", "study",
     )  # fmt: skip
     assert "takes no labels: leave out labels" in fails(2, *mean, "--labels", "w")
-    assert "leave out --statistic" in fails(2, *mean, "--weights", "w", "--statistic", "moments")
+    named = ("--method", "refined", "--statistic", "moments")
+    assert "leave out --statistic" in fails(2, *mean, *named)
     assert (
         json.loads(riemdp("ledger", "export", "--ledger", url).stdout)["datasets"][0]["entries"]
         == []

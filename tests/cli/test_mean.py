@@ -70,7 +70,7 @@ def test_parts_of_a_value_are_printed_by_name_and_written_in_a_row(riemdp, matri
 def test_a_median_says_what_its_error_is_not(riemdp, matrices, tmp_path):
     document = tmp_path / "release.json"
     result = riemdp(
-        "mean", matrices, *BALL, "--mu", 1, "--statistic", "geometric-median:rounds=3",
+        "mean", matrices, *BALL, "--mu", 1, "--statistic", "geometric-median:steps=3",
         "--release", document,
     )  # fmt: skip
     assert result.exit_code == 0
@@ -397,7 +397,9 @@ def test_a_smaller_ball_is_found_within_the_budget(riemdp, fails, tmp_path):
     file, document = tmp_path / "points.csv", tmp_path / "release.json"
     np.savetxt(file, 0.3 + rng.normal(0.0, 0.02, (600, 2)), delimiter=",")
     space = ("--manifold", "euclidean", "--center", "origin", "--radius", 1, "--mu", 1)
-    result = riemdp("mean", file, *space, "--adapt", "--seed", 0, "--release", document)
+    result = riemdp(
+        "mean", file, *space, "--method", "adaptive", "--seed", 0, "--release", document
+    )
     assert result.exit_code == 0
     release = library.Release.from_json(document.read_text(encoding="utf-8"))
     assert release.ball.radius < 0.3
@@ -406,7 +408,7 @@ def test_a_smaller_ball_is_found_within_the_budget(riemdp, fails, tmp_path):
     assert library.verify(release).passed
     shown = riemdp("verify", document)
     assert "pairs" in shown.stdout
-    fails(2, "mean", file, *space, "--adapt", "--statistic", "tangent-mean")
+    fails(2, "mean", file, *space, "--method", "adaptive", "--statistic", "tangent-mean")
 
 
 def test_records_are_aligned_to_the_centre(riemdp, fails, tmp_path):
@@ -442,14 +444,10 @@ def test_the_number_of_records_may_be_private(riemdp, matrices, tmp_path):
     assert "add-remove neighbours" in result.stdout
     assert "50" not in result.stderr
     assert riemdp("verify", document).exit_code == 0
-    named = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--neighbours", "add-remove")
+    named = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--adjacency", "add-remove")
     assert "n private" in named.stdout
-    both = riemdp(
-        "mean", matrices, *BALL, "--mu", 0.5, "--neighbours", "add-remove",
-        "--adjacency", "add-remove",
-    )  # fmt: skip
-    assert both.exit_code != 0
-    assert "not both" in both.stderr
+    groups = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--adjacency", "groups:records=2")
+    assert "groups of 2" in groups.stdout
 
 
 def test_no_records_are_data_where_their_number_is_private(riemdp, tmp_path):

@@ -111,8 +111,8 @@ def releases(matrices, directions):
             mechanism="riemannian-gaussian",
             **seeded(),
         ),
-        "median": lambda: riemdp.private_median(
-            directions, DIRECTIONS, budget, steps=3, **seeded()
+        "median": lambda: riemdp.private_statistic(
+            riemdp.statistics.GeometricMedian(steps=3), directions, DIRECTIONS, budget, **seeded()
         ),
     }
 

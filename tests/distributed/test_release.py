@@ -114,9 +114,13 @@ def test_the_same_integers_whoever_computes_them(points, path):
 
 
 def test_spread_goes_where_points_go(points, path):
-    one = riemdp.private_median(points, BALL, BUDGET, steps=2, generator=seeded())
+    one = riemdp.private_statistic(
+        riemdp.statistics.GeometricMedian(steps=2), points, BALL, BUDGET, generator=seeded()
+    )
     given = spread(str(path), elsewhere, tasks=3)
-    other = riemdp.private_median(given, BALL, BUDGET, steps=2, generator=seeded())
+    other = riemdp.private_statistic(
+        riemdp.statistics.GeometricMedian(steps=2), given, BALL, BUDGET, generator=seeded()
+    )
     assert other.rounded == one.rounded
 
 
@@ -224,7 +228,7 @@ def test_private_values_are_with_the_records_and_are_not_sent(points, path):
         (TangentRegression(50.0, 100.0, ages), {"covariates": ages}),
     ):
         given = Records(spread(path, client), **extras)
-        options = {"neighbours": ReplacePoint(), "accountant": account, "generator": seeded()}
+        options = {"adjacency": ReplacePoint(), "accountant": account, "generator": seeded()}
         riemdp.private_statistic(statistic, given, BALL, BUDGET, **options)
     private_mean(path, BALL, BUDGET, client=client, weights=weights)
     assert all(row in sent[-1] for row in rows)
@@ -284,9 +288,8 @@ def test_every_keyword_is_there(name, path):
     assert {"client", "n", "tasks", "options"} <= set(own)
     given = [FrechetMean()] if name == "private_statistic" else []
     release = getattr(riemdp.distributed, name)(
-        *given, path, BALL, GDP(0.5), client=map, mechanism="wrapped-gaussian", project=True
+        *given, path, BALL, GDP(0.5), client=map, mechanism="wrapped-gaussian"
     )
-    assert release.projected
     assert release.mechanism.name == "wrapped-gaussian"
 
 

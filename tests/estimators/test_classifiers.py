@@ -82,7 +82,7 @@ def test_errors_do_not_tell_the_longest_label(kind, plane, budget, blobs, text):
 @both
 def test_public_labels(kind, plane, blobs):
     points, labels = blobs
-    options = {"sizes": [120, 120], "neighbours": ReplacePoint(), "base": "public"}
+    options = {"sizes": [120, 120], "adjacency": ReplacePoint(), "base": "public"}
     model = kind(plane, GDP(1.0), ["b", "a"], random_state=0, **options).fit(points, labels)
     assert model.counts_.tolist() == [120.0, 120.0]
     assert model.release_.neighbours == ReplacePoint()

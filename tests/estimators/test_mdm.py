@@ -95,7 +95,7 @@ def test_accuracy_on_fists_and_feet(eeg, mu, public_labels, private_labels, rece
         order = np.random.default_rng(i).permutation(len(labels))
         train, test = np.split(order, [int(0.7 * len(labels))])
         sizes = np.bincount(labels[train])[3:].tolist()
-        mdm.set_params(sizes=sizes, neighbours=ReplacePoint(), random_state=i)
+        mdm.set_params(sizes=sizes, adjacency=ReplacePoint(), random_state=i)
         found.append(mdm.fit(points[train], labels[train]).score(points[test], labels[test]))
     assert np.mean(found) > public_labels - 0.05
 

@@ -82,7 +82,7 @@ def test_predictions_stay_in_the_ball():
 
 def test_public_designs(budget):
     covariate, points = line()
-    options = {"design": covariate.tolist(), "neighbours": ReplacePoint(), "base": "public"}
+    options = {"design": covariate.tolist(), "adjacency": ReplacePoint(), "base": "public"}
     model = PrivateTangentRegression(BALL, budget, 20.0, 80.0, random_state=0, **options)
     model.fit(covariate, points)
     assert model.release_.neighbours == ReplacePoint()

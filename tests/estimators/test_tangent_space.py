@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -37,12 +39,12 @@ def test_there_and_back(ball, budget):
 
 def test_the_reference_is_a_private_mean(cone, budget):
     points, _, ball = cone
-    for base, options in (
-        ("public", {}),
-        ("recentred", {"method": "refined", "shares": (0.3, 0.7), "alpha": 1.5}),
+    refined = riemdp.statistics.RefinedMean(2, (0.3, 0.7), 1.5)
+    for base, mean in (
+        ("public", riemdp.private_mean),
+        ("recentred", functools.partial(riemdp.private_statistic, refined)),
     ):
-        source = np.random.default_rng(4)
-        expected = riemdp.private_mean(points, ball, budget, generator=source, **options)
+        expected = mean(points, ball, budget, generator=np.random.default_rng(4))
         found = PrivateTangentSpace(
             ball, budget, base=base, share=0.3, alpha=1.5, random_state=np.random.default_rng(4)
         ).fit(points)

@@ -53,10 +53,11 @@ def test_the_mean_square_of_a_length_follows_from_its_quantiles():
     assert _mean_square(lambda _: 3.0) == pytest.approx(9.0, rel=1e-12)
 
 
-def test_draws_are_averaged_before_projection():
+def test_draws_are_averaged_before_projection(projecting):
+    projecting(True)
     ball = Ball(Euclidean(2), [0.0, 0.0], 0.5)
     edge = np.full((20, 2), [0.5, 0.0])
-    releases = [private_mean(edge, ball, PureDP(0.2), mechanism="tangent-laplace", project=True)
+    releases = [private_mean(edge, ball, PureDP(0.2), mechanism="tangent-laplace")
                 for _ in range(4)]  # fmt: skip
     free = [np.array(r.rounded) * 2.0**-r.grid for r in releases]
     found = combine(releases)
@@ -64,8 +65,9 @@ def test_draws_are_averaged_before_projection():
     assert not any("projected" in warning for warning in found.warnings)
 
 
-def test_points_too_far_apart_are_averaged_as_they_were_released():
-    draw = drawing(SPHERE, PureDP(0.05), "riemannian-laplace", project=True)
+def test_points_too_far_apart_are_averaged_as_they_were_released(projecting):
+    projecting(True)
+    draw = drawing(SPHERE, PureDP(0.05), "riemannian-laplace")
     for _ in range(20):
         releases = [draw() for _ in range(3)]
         found = combine(releases)

@@ -38,10 +38,8 @@ from riemdp import (
     check,
     private_ball,
     private_directional_summary,
-    private_huber,
     private_mean,
     private_means,
-    private_median,
     private_moments,
     private_procrustes_mean,
     private_rotation_mean,
@@ -60,6 +58,8 @@ from riemdp.statistics import (
     AddRemoveUser,
     ClassMoments,
     FrechetMean,
+    GeometricMedian,
+    HuberMean,
     ReplaceOne,
     ReplacePoint,
     TangentMean,
@@ -169,7 +169,7 @@ def test_every_release_of_a_found_ball_has_an_entry_of_its_own(ledger, rows):
     assert {entry.parent for entry in (*steps, *paid)} == {charge.charge_id}
     assert ledger.verify(releases).ok
     adapted = private_mean(
-        np.repeat(rows, 20, axis=0), far, GDP(2.0), adapt=True, accountant=account
+        np.repeat(rows, 20, axis=0), far, GDP(2.0), method="adaptive", accountant=account
     )
     assert adapted.anchor == account.entries()[-1].anchor
     assert ledger.verify([*releases, adapted]).ok
@@ -199,8 +199,8 @@ def complex_shapes():
 
 RELEASES = {
     "statistic": functools.partial(private_statistic, FrechetMean()),
-    "median": functools.partial(private_median, steps=1),
-    "huber": functools.partial(private_huber, steps=1),
+    "median": functools.partial(private_statistic, GeometricMedian(steps=1)),
+    "huber": functools.partial(private_statistic, HuberMean(steps=1)),
     "moments": private_moments,
     "variance": private_variance,
 }
@@ -266,25 +266,23 @@ def test_people_beside_a_search_or_weights_are_refused_before_the_charge(rows):
             rows,
             PLANE,
             BUDGET,
-            adapt=True,
+            method="adaptive",
             users=whose,
-            neighbours=ReplaceOne(),
+            adjacency=ReplaceOne(),
             accountant=account,
         )
     assert account.spent is None
     records = Records(rows, users=whose, weights=weights)
     account = Accountant(BUDGET.under("add-remove-user"))
-    with pytest.raises(InvalidParameterError, match="what people weigh"):
-        private_means(
-            {"a": records}, PLANE, BUDGET, neighbours=AddRemoveUser(2), accountant=account
-        )
+    with pytest.raises(InvalidParameterError, match="groups take no weights"):
+        private_means({"a": records}, PLANE, BUDGET, adjacency=AddRemoveUser(2), accountant=account)
     with pytest.raises(InvalidParameterError, match="what people weigh"):
         private_statistic(
             weighted(TangentMean(), PLANE),
             records,
             PLANE,
             BUDGET,
-            neighbours=AddRemoveUser(),
+            adjacency=AddRemoveUser(),
             accountant=account,
         )
     assert account.spent is None
@@ -463,7 +461,7 @@ def test_what_public_arguments_rule_out_is_said_and_costs_nothing(ledger, accoun
         (
             InvalidParameterError,
             lambda: private_mean(
-                never, PLANE, neighbours=AddRemove(), budget=BUDGET, accountant=account, n=9
+                never, PLANE, adjacency=AddRemove(), budget=BUDGET, accountant=account, n=9
             ),
         ),
     ]
@@ -510,7 +508,7 @@ def test_what_shapes_and_names_rule_out_costs_nothing_anywhere(account, rows):
                 Records(rows, labels=["a"] * 60),
                 PLANE,
                 BUDGET,
-                neighbours=ReplacePoint(),
+                adjacency=ReplacePoint(),
                 accountant=Accountant(GDP(1.0), adjacency="replace-point"),
             ),
             "public sizes",
@@ -564,7 +562,7 @@ def test_a_search_and_groups_fail_alike(ledger, rows):
     with pytest.raises(ReleaseFailedError) as searched:
         private_ball(wrong, far, GDP(1.0), accountant=account)
     with pytest.raises(ReleaseFailedError) as adapted:
-        private_mean(wrong, far, GDP(1.0), adapt=True, accountant=account)
+        private_mean(wrong, far, GDP(1.0), method="adaptive", accountant=account)
     with pytest.raises(ReleaseFailedError) as grouped:
         private_means({"a": rows, "b": wrong}, PLANE, GDP(1.0), accountant=account)
     with pytest.raises(ReleaseFailedError) as same:
@@ -641,7 +639,7 @@ def test_relations_are_not_mixed(ledger, account):
                 PLANE,
                 BUDGET,
                 n=9 if neighbours is None else None,
-                neighbours=neighbours,
+                adjacency=neighbours,
                 accountant=one,
             ),
             UnsupportedNeighboursError,

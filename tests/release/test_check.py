@@ -42,7 +42,7 @@ PAIRS = {
     "mean": (ROWS, BROKEN, {}),
     "list": (ROWS.tolist(), BROKEN.tolist(), {}),
     "function": (lambda: ROWS, lambda: BROKEN, {"n": 60}),
-    "adapted": (ROWS, BROKEN, {"adapt": True}),
+    "adapted": (ROWS, BROKEN, {"method": "adaptive"}),
     "refined": (ROWS, BROKEN, {"method": "refined"}),
     "pure": (ROWS, BROKEN, {"budget": PureDP(1.0), "mechanism": "tangent-laplace"}),
     "private number": (ROWS, BROKEN, {"adjacency": "add-remove"}),

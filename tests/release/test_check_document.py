@@ -232,7 +232,7 @@ def test_forged_documents_of_a_private_number_fail(inner, weighs):
     points = ball.point(0.2 + 0.1 * rng.normal(size=(150, 2)))
     form = statistics.weighted(inner, ball) if weighs else inner
     records = statistics.Records(points, **form.typical_extras(150, rng))
-    relation = {"neighbours": statistics.AddRemove()}
+    relation = {"adjacency": statistics.AddRemove()}
     release = riemdp.private_statistic(form, records, ball, riemdp.GDP(1.0), **relation)
     document = json.loads(release.to_json())
     assert failed(document) == []
@@ -410,7 +410,7 @@ def test_sums_of_means_on_flat_spaces_verify(inner, weighs):
     points = np.tile(1.2 * np.eye(2), (30, 1, 1))
     extras = {"weights": np.linspace(0.1, 1.0, 30)} if weighs else {}
     form = statistics.weighted(inner, ball) if weighs else inner
-    relation = {"neighbours": statistics.ReplaceOne() if weighs else statistics.AddRemove()}
+    relation = {"adjacency": statistics.ReplaceOne() if weighs else statistics.AddRemove()}
     records = statistics.Records(points, **extras)
     release = riemdp.private_statistic(form, records, ball, riemdp.GDP(1.0), **relation)
     document = json.loads(release.to_json())

@@ -24,10 +24,11 @@ from riemdp import (
     private_ball,
     private_mean,
     private_means,
-    private_median,
     private_moments,
+    private_statistic,
 )
 from riemdp.ledger import Ledger
+from riemdp.statistics import GeometricMedian
 
 N = 80
 BUDGET = GDP(2.0)
@@ -141,7 +142,9 @@ def released(case, account, file):
         found = private_ball(records, ball, BUDGET, **paid)
         left = found.left
         try:
-            private_median(records_of(case, file, slice(0, N)), found, steps=2, **options)
+            private_statistic(
+                GeometricMedian(steps=2), records_of(case, file, slice(0, N)), found, **options
+            )
         except RiemdpError as error:
             return found.left != left, error
         return False, None
@@ -157,8 +160,8 @@ def released(case, account, file):
         "frechet": functools.partial(private_mean, mechanism=INTRINSIC[case.space]),
         "tangent": functools.partial(private_mean, mechanism="tangent-gaussian"),
         "refined": functools.partial(private_mean, method="refined"),
-        "adapted": functools.partial(private_mean, adapt=True),
-        "median": functools.partial(private_median, steps=2),
+        "adapted": functools.partial(private_mean, method="adaptive"),
+        "median": functools.partial(private_statistic, GeometricMedian(steps=2)),
         "moments": private_moments,
         "recentred moments": functools.partial(private_moments, base="recentred"),
         "groups": private_means,
@@ -195,7 +198,8 @@ ADVICE = {
     r"give people=|their number, where it is public": lambda _: {"counted": True},
     r"leave out n, and state the number of people": lambda _: {"stated": False, "counted": None},
     r"leave out people": lambda _: {"counted": False},
-    r"or leave out adjacency": lambda _: {"adjacency": "unsaid"},
+    r"or ask for add-remove": lambda _: {"adjacency": "add-remove", "counted": None},
+    r"or ask for replace-one": lambda _: {"adjacency": "replace-one"},
     r"Chunks\(function, n=\.\.\.\)": lambda _: {"source": "function"},
     r"the tangent mean": lambda _: {"call": "tangent"},
     r"use replace-one neighbours": lambda _: {"adjacency": "replace-one", "counted": None},
@@ -207,8 +211,9 @@ ADVICE = {
         "users": False,
         "parted": False,
     },
-    r"search under the adjacency of the release: adapt=True": lambda _: {"call": "adapted"},
+    r"search under the adjacency of the release: private_mean": lambda _: {"call": "adapted"},
     r"give the public number of .*n=\.\.\.": lambda _: {"stated": True},
+    r"leave them out": lambda _: {"weights": "no", "inside": False},
     r"leave out n$": lambda _: {"stated": False},
 }
 PUBLIC = {"adapted": "mean", "median on a found ball": "median"}

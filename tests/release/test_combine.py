@@ -71,7 +71,7 @@ def exact_mean(ball, mechanism):
 
 def improvement(ball, mechanism, sites, repetitions, budget):
     """Return by how much a combination is nearer to the exact mean than one release."""
-    draw = drawing(ball, budget, mechanism, project=False)
+    draw = drawing(ball, budget, mechanism)
     target = exact_mean(ball, mechanism)
     every = [[draw() for _ in range(sites)] for _ in range(repetitions)]
     one = root_mean_square(ball, target, [release.value for each in every for release in each])
@@ -104,9 +104,7 @@ def test_a_few_draws_of_five_sites(ball, mechanism, budget):
 
 def unequal_sites(repetitions):
     sizes = (10, 20, 80)
-    draws = [
-        drawing(PLANE, GDP(2.0), "tangent-gaussian", n=n, seed=n, project=False) for n in sizes
-    ]
+    draws = [drawing(PLANE, GDP(2.0), "tangent-gaussian", n=n, seed=n) for n in sizes]
     start = np.zeros(2)
     errors = []
     for _ in range(repetitions):
@@ -174,7 +172,7 @@ def test_moments_are_combined_too():
 
 
 def test_private_numbers_of_records():
-    releases = [private_mean(points(PLANE, n, n), PLANE, GDP(1.0), neighbours=AddRemove())
+    releases = [private_mean(points(PLANE, n, n), PLANE, GDP(1.0), adjacency=AddRemove())
                 for n in (300, 600)]  # fmt: skip
     found = combine(releases)
     counts = np.array([each.count for each in releases])
@@ -241,7 +239,7 @@ def test_guarantees_of_several_definitions_compose_but_have_no_weakest():
 
 
 def test_groups_of_records_may_be_at_several_sites():
-    releases = [site(GDP(1.0), k, neighbours=Groups(2)) for k in range(2)]
+    releases = [site(GDP(1.0), k, adjacency=Groups(2)) for k in range(2)]
     with pytest.raises(UnsupportedNeighboursError, match="several sites"):
         combine(releases)
     assert combine(releases, disjoint=False).guarantee.mu == pytest.approx(math.sqrt(2.0))
@@ -260,7 +258,7 @@ def test_what_differs_is_named():
         with pytest.raises(InvalidParameterError, match=named):
             combine([first, other])
     with pytest.raises(UnsupportedNeighboursError, match="add-remove data sets"):
-        combine([first, site(GDP(1.0), neighbours=AddRemove())])
+        combine([first, site(GDP(1.0), adjacency=AddRemove())])
     curved = [site(GDP(1.0), k, SPHERE, mechanism=name)
               for k, name in enumerate(("tangent-gaussian", "wrapped-gaussian"))]  # fmt: skip
     with pytest.raises(InvalidParameterError, match="frechet-mean, and the tangent-mean"):
@@ -293,9 +291,7 @@ def test_what_cannot_be_averaged_is_refused():
     # about half of so small a budget's counts are under one
     generator = np.random.default_rng(0)
     empty = [
-        private_mean(
-            np.empty((0, 3)), ball, GDP(0.001), neighbours=AddRemove(), generator=generator
-        )
+        private_mean(np.empty((0, 3)), ball, GDP(0.001), adjacency=AddRemove(), generator=generator)
         for _ in range(12)
     ]
     assert min(release.count for release in empty) < 1.0

@@ -19,9 +19,7 @@ from riemdp.release import _container
 def made():
     rows = np.random.default_rng(0).normal(size=(50, 3))
     ball = riemdp.Ball(Euclidean(3), np.array([0.5, -0.0, 1.0]), 2.0)
-    return riemdp.private_mean(
-        rows, ball, riemdp.GDP(1.0), generator=np.random.default_rng(1), project=False
-    )
+    return riemdp.private_mean(rows, ball, riemdp.GDP(1.0), generator=np.random.default_rng(1))
 
 
 @pytest.fixture

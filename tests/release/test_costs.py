@@ -67,7 +67,9 @@ CASES = [
 def released(kind, several, budget, **options):
     options |= {"mechanism": kind, "generator": np.random.default_rng(1)}
     if several:
-        return riemdp.private_median(POINTS, BALL, budget, steps=3, **options)
+        return riemdp.private_statistic(
+            riemdp.statistics.GeometricMedian(steps=3), POINTS, BALL, budget, **options
+        )
     return riemdp.private_mean(POINTS, BALL, budget, **options)
 
 

@@ -204,7 +204,7 @@ SPHERE = borrowing(Sphere)(2)
         ("frechet-mean", {"statistic": borrowing(FrechetMean, **TINY)()}),
         ("riemannian-laplace", {"mechanism": borrowing(riemdp.RiemannianLaplace)(Sphere(2), 9.0)}),
         ("PureDP", {"budget": borrowing(PureDP)(1.0)}),
-        ("replace-one", {"neighbours": borrowing(ReplaceOne)()}),
+        ("replace-one", {"adjacency": borrowing(ReplaceOne)()}),
         ("Sphere", {"ball": Ball(SPHERE, SPHERE.origin, 0.5)}),
         ("new", {"statistic": borrowing(FrechetMean, "new", **TINY)()}),
     ],
@@ -213,9 +213,9 @@ SPHERE = borrowing(Sphere)(2)
 def test_a_class_that_borrows_a_name_has_no_proof(missing, changed):
     ball = Ball(Sphere(2), [0, 0, 1], 0.5)
     given = {"statistic": FrechetMean(), "mechanism": riemdp.RiemannianLaplace, "ball": ball}
-    given |= {"budget": PureDP(1.0), "neighbours": None} | changed
+    given |= {"budget": PureDP(1.0), "adjacency": None} | changed
     statistic, ball, budget = given["statistic"], given["ball"], given["budget"]
-    options = {"mechanism": given["mechanism"], "neighbours": given["neighbours"]}
+    options = {"mechanism": given["mechanism"], "adjacency": given["adjacency"]}
     points = np.tile(ball.center, (20, 1))
     with pytest.raises(riemdp.UnprovenMechanismError, match=f"of {missing}|, {missing}"):
         private_statistic(statistic, points, ball, budget, **options)

@@ -27,7 +27,7 @@ from riemdp import (
 )
 from riemdp.kernel import Vector
 from riemdp.manifolds import Product
-from riemdp.statistics import NamedValues, Recentred, SumStatistic
+from riemdp.statistics import Moments, NamedValues, Recentred, SumStatistic
 
 
 def _huge(k):
@@ -173,9 +173,8 @@ def test_no_share_loses_a_release_after_its_charge(share):
             charged.append(guarantee)
 
     try:
-        private_moments(
-            np.zeros((5, 2)), ball, GDP(1e-5), base="recentred", share=share, accountant=Account()
-        )
+        moments = Recentred(Moments(), share)
+        private_statistic(moments, np.zeros((5, 2)), ball, GDP(1e-5), accountant=Account())
     except RiemdpError:
         assert not charged
 

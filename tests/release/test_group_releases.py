@@ -74,8 +74,6 @@ def test_documents_that_say_something_else_are_refused():
 
 
 def test_releases_whose_neighbours_may_be_in_several_groups_have_no_guarantee_together():
-    found = [
-        private_mean(data, PLANE, GDP(1.0), neighbours=Groups(2)) for data in groups().values()
-    ]
+    found = [private_mean(data, PLANE, GDP(1.0), adjacency=Groups(2)) for data in groups().values()]
     with pytest.raises(UnsupportedNeighboursError, match="several groups"):
         PrivateMeans(tuple(groups()), tuple(found), GDP(1.0))

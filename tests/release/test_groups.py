@@ -13,7 +13,7 @@ import riemdp
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP, product_up
-from riemdp.release import private_mean, private_median, private_moments, private_statistic
+from riemdp.release import private_mean, private_moments, private_statistic
 from riemdp.statistics import (
     Answer,
     ClassMoments,
@@ -99,8 +99,8 @@ def test_groups_of_what_is_protected_are_named():
     people = mean(GDP(0.5), users=USERS, people=len(np.unique(USERS)))
     assert people.group(2).adjacency == "replace-user, groups of 2"
     assert people.group(1).adjacency == "replace-user"
-    assert mean(GDP(0.5), neighbours=Groups(3)).group(2).adjacency == "groups of 6"
-    assert mean(GDP(0.5), neighbours=ReplacePoint()).group(2).adjacency.startswith("replace-point,")
+    assert mean(GDP(0.5), adjacency=Groups(3)).group(2).adjacency == "groups of 6"
+    assert mean(GDP(0.5), adjacency=ReplacePoint()).group(2).adjacency.startswith("replace-point,")
     with pytest.raises(InvalidParameterError, match="size"):
         added.group(0)
     with pytest.raises(InvalidParameterError, match="size"):
@@ -109,7 +109,7 @@ def test_groups_of_what_is_protected_are_named():
 
 @pytest.mark.parametrize("budget", [GDP(0.5), PureDP(0.5)], ids=["joint", "shares"])
 def test_several_answers_are_paid_for_together(budget):
-    release = private_median(POINTS, BALL, budget, steps=3)
+    release = private_statistic(GeometricMedian(steps=3), POINTS, BALL, budget)
     assert len(release.scales) > 1
     size = budget.sizes[0]
     assert getattr(release.group(1), size) == near(0.5)
@@ -160,8 +160,8 @@ def test_there_is_no_way_back():
     for options in (
         {},
         {"users": USERS, "people": len(np.unique(USERS))},
-        {"neighbours": Groups(2)},
-        {"neighbours": ReplacePoint()},
+        {"adjacency": Groups(2)},
+        {"adjacency": ReplacePoint()},
     ):
         with pytest.raises(UnsupportedNeighboursError, match="another size"):
             mean(GDP(0.5), **options).replace_one()
@@ -205,8 +205,8 @@ SUMS = {
     "classes": ClassMoments((0, 1)),
     "line": TangentRegression(-1.0, 1.0),
     "refined": RefinedMean(),
-    "median": GeometricMedian(rounds=3),
-    "huber": HuberMean(rounds=3),
+    "median": GeometricMedian(steps=3),
+    "huber": HuberMean(steps=3),
     "recentred": Recentred(Moments()),
     "recentred matrix": Recentred(Moments("matrix")),
     "recentred classes": Recentred(ClassMoments((0, 1))),

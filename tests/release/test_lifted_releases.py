@@ -86,12 +86,13 @@ def test_seeded_integers_are_reproducible(space):
 
 
 @each_space
-def test_a_draw_beyond_the_ball_is_one_of_the_space(space):
+def test_a_draw_beyond_the_ball_is_one_of_the_space(space, projecting):
     """Not projected, a draw has the coordinates of its class, not of the cover."""
+    projecting(False)
     ball = ball_of(space)
     for seed in range(6):
         release = private_mean(
-            data(ball, 2), ball, GDP(0.1), mechanism="riemannian-gaussian", project=False,
+            data(ball, 2), ball, GDP(0.1), mechanism="riemannian-gaussian",
             generator=np.random.default_rng(seed),
         )  # fmt: skip
         values = np.array(release.rounded) * 2.0**-release.grid

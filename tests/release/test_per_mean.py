@@ -152,14 +152,15 @@ def test_pure_noise_grows_faster_and_says_so():
 
 
 @pytest.mark.parametrize(
-    ("space", "copies", "n", "draws", "shortened"),
+    ("space", "case"),
     [
-        (Euclidean(1), 1000, 20, 20, 0.09),
-        pytest.param(SPDLogEuclidean(3), 10_000, 100, 2, 0.06, marks=pytest.mark.slow),
+        (Euclidean(1), (1000, 20, 20, 0.09)),
+        pytest.param(SPDLogEuclidean(3), (10_000, 100, 2, 0.06), marks=pytest.mark.slow),
     ],
     ids=str,
 )
-def test_means_of_regions_need_draws_that_were_not_projected(space, copies, n, draws, shortened):
+def test_means_of_regions_need_draws_that_were_not_projected(space, case, projecting):
+    copies, n, draws, shortened = case
     power = Power(space, copies)
     ball = ProductBall(power, space.origin, rms_radius=0.65)
     signal = np.zeros((copies, space.dim))
@@ -167,14 +168,15 @@ def test_means_of_regions_need_draws_that_were_not_projected(space, copies, n, d
     points = np.repeat(ball.point(signal.reshape(1, -1)), n, axis=0)
     generator = np.random.default_rng(3)
 
-    def mean_of_all(**options):
+    def mean_of_all():
         found = []
         for _ in range(draws):
-            release = private_mean(points, ball, GDP(1.0), generator=generator, **options)
+            release = private_mean(points, ball, GDP(1.0), generator=generator)
             own = power.coordinates(ball.center, release.value).reshape(copies, -1)
             found.append(own[:, 0].mean())
         return np.mean(found)
 
     deviation = 2.0 * 0.65 / n / math.sqrt(draws)
     assert abs(mean_of_all() - 0.3) < 4.0 * deviation
-    assert mean_of_all(project=True) == pytest.approx(shortened, abs=0.02)
+    projecting(True)
+    assert mean_of_all() == pytest.approx(shortened, abs=0.02)

@@ -136,7 +136,7 @@ def test_a_picture_says_that_a_release_is_not_private_or_was_shrunk():
         lambda x, b: riemdp.private_median(x, b, GDP(1.0)),
         lambda x, b: riemdp.private_variance(x, b, GDP(1.0)),
         lambda x, b: riemdp.private_moments(x, b, GDP(1.0)),
-        lambda x, b: riemdp.private_mean(x, b, GDP(1.0), adapt=True),
+        lambda x, b: riemdp.private_mean(x, b, GDP(1.0), method="adaptive"),
     ],
 )
 @pytest.mark.parametrize("space", [Sphere(2), SPDLogEuclidean(3), SPDAffineInvariant(2)], ids=str)

@@ -131,7 +131,7 @@ def test_crossing_finds_the_least_argument(root, power):
 def test_numbers_of_records_are_looked_for_up_to_a_thousand_million_millions():
     def needed(target):
         crowd = Groups(10**6)
-        return plan(Euclidean(1), 1.0, 10**8, PureDP(1.0), target_error=target, neighbours=crowd)[
+        return plan(Euclidean(1), 1.0, 10**8, PureDP(1.0), target_error=target, adjacency=crowd)[
             "riemannian-laplace"
         ].required_n
 
@@ -305,10 +305,10 @@ def test_noise_does_not_depend_on_a_number_that_is_private():
     assert "supposed" not in str(plan(Sphere(2), 0.5, 100, GDP(0.5)))
     with pytest.raises(riemdp.InvalidParameterError, match="n, the number"):
         plan(Sphere(2), 0.5, 0, GDP(0.5), adjacency="add-remove")
-    found = plan(Sphere(2), 0.5, 4000, GDP(0.5), adjacency="add-remove", adapt=True).adapt
-    assert found.if_wide > plan(Sphere(2), 0.5, 4000, GDP(0.5), adapt=True).adapt.if_wide
+    found = plan(Sphere(2), 0.5, 4000, GDP(0.5), adjacency="add-remove", method="adaptive").search
+    assert found.if_wide > plan(Sphere(2), 0.5, 4000, GDP(0.5), method="adaptive").search.if_wide
     with pytest.raises(riemdp.UnsupportedError, match="search"):
-        plan(Sphere(2), 0.5, 100, GDP(0.5), neighbours=Groups(2), adapt=True)
+        plan(Sphere(2), 0.5, 100, GDP(0.5), adjacency=Groups(2), method="adaptive")
 
 
 def test_people_are_planned_for_by_their_number():

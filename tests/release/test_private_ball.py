@@ -90,7 +90,7 @@ WHOSE = np.arange(2400) // 4
 def test_under_every_adjacency(budget, options):
     """Of records and of people, whether their number is public or not."""
     points = cluster(2400, spread=0.02)
-    found = private_mean(points, PLANE, budget, adapt=True, generator=seeded(1), **options)
+    found = private_mean(points, PLANE, budget, method="adaptive", generator=seeded(1), **options)
     plain = private_mean(points, PLANE, budget, generator=seeded(1), **options)
     assert found.ball.radius < 0.2
     assert found.expected_distance < 0.5 * plain.expected_distance
@@ -108,13 +108,21 @@ def test_a_ball_belongs_to_the_adjacency_of_its_search():
     first = private_mean(points, found, GDP(0.2))  # a share names no adjacency
     assert (first.guarantee, first.n) == (either, None)
     assert verify(first).passed
-    with pytest.raises(InvalidParameterError, match="the budget is about add-remove"):
-        private_mean(points, found, adjacency="replace-one")
     other = private_ball(points, PLANE, GDP(1.0), generator=seeded())
-    with pytest.raises(UnsupportedNeighboursError, match="another adjacency"):
-        private_mean(points, other, adjacency="add-remove")
+    users = np.arange(2000)
+    for ball, options in (
+        (found, {"adjacency": "replace-one"}),
+        (found, {"users": users}),
+        (found, {"users": users, "people": 2000}),
+        (other, {"adjacency": "add-remove"}),
+        (other, {"users": users}),
+    ):
+        with pytest.raises(UnsupportedNeighboursError, match="another adjacency"):
+            private_mean(points, ball, **options)
+    people = private_ball(points, PLANE, GDP(1.0), users=users, people=2000, generator=seeded())
+    assert private_mean(points, people, users=users, people=2000).n == 2000
     account = Accountant(either)
-    private_mean(points, PLANE, either, adapt=True, accountant=account)
+    private_mean(points, PLANE, either, method="adaptive", accountant=account)
     assert account.remaining is None
     with pytest.raises(UnsupportedNeighboursError):
         private_ball(points, PLANE, either, accountant=Accountant(GDP(1.0)))
@@ -140,7 +148,7 @@ def test_with_too_few_records_it_is_the_public_release_bit_by_bit(budget, dim):
     assert source.bit_generator.state == seeded(5).bit_generator.state
     assert (found.reason, found.left, found.spent) == ("small n", budget, None)
     on_found = private_mean(points, found, generator=source)
-    adapted = private_mean(points, ball, budget, adapt=True, generator=seeded(5))
+    adapted = private_mean(points, ball, budget, method="adaptive", generator=seeded(5))
     assert plain.to_json() == on_found.to_json() == adapted.to_json()
     assert on_found.search is None
 
@@ -209,7 +217,7 @@ def test_a_search_has_one_entry_and_nothing_is_given_back():
     account = Accountant(PureDP(1.0))
     source = seeded()
     private_mean(
-        cluster(2000), PLANE, PureDP(0.5), adapt=True, accountant=account, generator=source
+        cluster(2000), PLANE, PureDP(0.5), method="adaptive", accountant=account, generator=source
     )
     assert account.remaining == PureDP(0.5)
     assert len(account.ledger) == 2
@@ -219,7 +227,7 @@ def test_a_search_has_one_entry_and_nothing_is_given_back():
 
 def test_an_account_of_another_package_is_charged_once():
     ledger = Ledger()
-    private_mean(cluster(600), PLANE, GDP(1.0), adapt=True, accountant=ledger)
+    private_mean(cluster(600), PLANE, GDP(1.0), method="adaptive", accountant=ledger)
     # of what the steps add up to another package may make less
     private_ball(cluster(600), PLANE, ApproxDP(1.0, 1e-6), accountant=ledger)
     assert ledger.spent == [("private_mean", GDP(1.0)), ("private_ball", ApproxDP(1.0, 1e-6))]
@@ -247,8 +255,8 @@ def test_other_records_relations_and_definitions_are_refused():
     with pytest.raises(InvalidParameterError, match="give the accountant to private_ball"):
         private_mean(cluster(600), found, accountant=Accountant(GDP(1.0)))
     for attempt in (
-        lambda: private_mean(cluster(600), found, neighbours=Groups(2)),
-        lambda: private_mean(cluster(600), PLANE, GDP(1.0), adapt=True, neighbours=Groups(2)),
+        lambda: private_mean(cluster(600), found, adjacency=Groups(2)),
+        lambda: private_mean(cluster(600), PLANE, GDP(1.0), method="adaptive", adjacency=Groups(2)),
     ):
         with pytest.raises(UnsupportedNeighboursError, match="groups"):
             attempt()
@@ -268,8 +276,16 @@ def test_bad_input_is_refused():
             lambda: private_ball(points, PLANE, GDP(1.0), accountant=3),
         ),
         (InvalidParameterError, "ball", lambda: private_ball(points, 1.0, GDP(1.0))),
-        (InvalidParameterError, "adapt", lambda: private_mean(points, PLANE, GDP(1.0), adapt=1)),
-        (InvalidParameterError, "ball", lambda: private_mean(points, 1.0, GDP(1.0), adapt=True)),
+        (
+            InvalidParameterError,
+            "adapt",
+            lambda: private_mean(points, PLANE, GDP(1.0), method="adapt"),
+        ),
+        (
+            InvalidParameterError,
+            "ball",
+            lambda: private_mean(points, 1.0, GDP(1.0), method="adaptive"),
+        ),
         (InvalidParameterError, "budget", lambda: private_mean(points, PLANE)),
         (NotOnManifoldError, "row", lambda: private_ball([[math.nan, 0.0]], PLANE, GDP(1.0))),
     ]:
@@ -289,8 +305,7 @@ class Bent(Euclidean):
         (Euclidean(2), 1e-200, {}, InvalidParameterError),
         (SPDAffineInvariant(3), 40.0, {"mechanism": "riemannian-laplace"}, UnsupportedBallError),
         (Euclidean(2), 1.0, {"mechanism": "tangent-gaussian"}, UnsupportedBudgetError),
-        (Euclidean(2), 1.0, {"project": "x"}, InvalidParameterError),
-        (Euclidean(2), 1.0, {"neighbours": Groups(2)}, UnsupportedNeighboursError),
+        (Euclidean(2), 1.0, {"adjacency": Groups(2)}, UnsupportedNeighboursError),
     ],
 )
 def test_what_public_numbers_decide_is_decided_before_the_charge(manifold, radius, options, error):
@@ -301,7 +316,13 @@ def test_what_public_numbers_decide_is_decided_before_the_charge(manifold, radiu
     ball = Ball(manifold, manifold.origin, radius)
     with pytest.raises(error):
         private_mean(
-            points, ball, PureDP(1.0), adapt=True, accountant=ledger, generator=source, **options
+            points,
+            ball,
+            PureDP(1.0),
+            method="adaptive",
+            accountant=ledger,
+            generator=source,
+            **options,
         )
     assert ledger.spent == []
     assert source.bit_generator.state == seeded().bit_generator.state

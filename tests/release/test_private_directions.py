@@ -161,7 +161,7 @@ def test_axes_are_released_as_scatter():
 def test_groups_of_records_and_named_mechanisms():
     points = directions(60, 3)
     release = private_directional_summary(
-        points, GDP(1.0), neighbours=Groups(3), mechanism="tangent-gaussian"
+        points, GDP(1.0), adjacency=Groups(3), mechanism="tangent-gaussian"
     )
     assert release.sensitivity == pytest.approx(3 * 2.0 / 60)
     assert release.mechanism.name == "tangent-gaussian"

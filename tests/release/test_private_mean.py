@@ -440,15 +440,14 @@ def test_hyperbolic_laplace_without_a_normaliser():
         private_mean(points_in(ball, 1), ball, PureDP(0.5), mechanism="riemannian-laplace")
 
 
-def test_far_hyperbolic_noise_is_projected_without_overflow():
+def test_far_hyperbolic_noise_is_projected_without_overflow(projecting):
+    projecting(True)
     ball = Ball(Hyperbolic(2), Hyperbolic(2).origin, 7.5)
     mechanism = RiemannianLaplace(ball.manifold, 0.9999)
     points = points_in(ball, 100)
     generator = np.random.default_rng(0)
     for _ in range(20):
-        release = private_mean(
-            points, ball, PureDP(0.5), mechanism=mechanism, generator=generator, project=True
-        )
+        release = private_mean(points, ball, PureDP(0.5), mechanism=mechanism, generator=generator)
         assert ball.contains(release.value)
 
 

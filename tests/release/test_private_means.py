@@ -200,7 +200,7 @@ def test_people_with_many_records_are_in_one_group():
     assert private.adjacency == "add-remove-user"
     assert [release.n for release in private.values()] == [None, None]
     assert private["g0"].sigma == private["g1"].sigma
-    same = private_means(data, PLANE, GDP(1.0), ids=users, people=people, neighbours=ReplaceUser())
+    same = private_means(data, PLANE, GDP(1.0), ids=users, people=people, adjacency=ReplaceUser())
     assert same.adjacency == "replace-user"
     with pytest.raises(InvalidParameterError, match=r"row 3 of group 'g1' .* row 5 of group 'g0'"):
         private_means(data, PLANE, GDP(1.0), users={**users, "g1": ["1", "1", 4, 3]})
@@ -268,7 +268,7 @@ def test_sizes_are_private_where_records_are_added():
 
 def test_neighbours_in_several_groups_are_refused():
     with pytest.raises(UnsupportedNeighboursError, match="several groups"):
-        private_means(groups(), PLANE, GDP(1.0), neighbours=Groups(2))
+        private_means(groups(), PLANE, GDP(1.0), adjacency=Groups(2))
 
 
 def test_groups_of_two_records_would_not_compose_in_parallel():

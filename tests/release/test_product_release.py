@@ -89,7 +89,8 @@ def test_a_record_counts_and_its_place_does_not(name):
 
 @pytest.mark.parametrize("mechanism", [*FACTORWISE, "wrapped-gaussian", "tangent-gaussian"])
 @pytest.mark.parametrize("space", [Sphere(2), Euclidean(2)], ids=str)
-def test_one_copy_is_released_as_the_space_is(space, mechanism):
+def test_one_copy_is_released_as_the_space_is(space, mechanism, projecting):
+    projecting(False)
     power = Power(space, 1)
     ball = ProductBall(power, space.origin, rms_radius=0.5)
     points = points_of(ball)
@@ -101,7 +102,6 @@ def test_one_copy_is_released_as_the_space_is(space, mechanism):
             budget,
             mechanism=mechanism,
             generator=np.random.default_rng(3),
-            project=False,
         )
         for rows, around in ((points, ball), (points[:, 0], alone(ball)))
     ]

@@ -1,4 +1,4 @@
-"""Whether a draw is projected onto the ball: a choice, and recorded."""
+"""Whether a draw is projected onto the ball: decided by public numbers, and recorded."""
 
 import json
 
@@ -41,12 +41,14 @@ def many(ball, budget, draws=40, **options):
 
 @pytest.mark.fast(2)
 @pytest.mark.parametrize("manifold", SPACES, ids=str)
-def test_it_is_done_or_not_and_recorded(manifold):
+def test_it_is_done_or_not_and_recorded(manifold, projecting):
     ball = ball_of(manifold)
     options = {"mechanism": "tangent-gaussian"}
-    inside = many(ball, GDP(1.0), project=True, **options)
+    projecting(True)
+    inside = many(ball, GDP(1.0), **options)
     assert all(release.projected and ball.contains(release.value) for release in inside)
-    free = many(ball, GDP(1.0), project=False, **options)
+    projecting(False)
+    free = many(ball, GDP(1.0), **options)
     assert not any(release.projected for release in free)
     assert not all(ball.contains(release.value) for release in free)
     # the same bits: what is projected is what was drawn
@@ -56,9 +58,10 @@ def test_it_is_done_or_not_and_recorded(manifold):
 
 
 @pytest.mark.parametrize("project", [True, False])
-def test_documents_say_so_and_verify(project):
+def test_documents_say_so_and_verify(project, projecting):
+    projecting(project)
     ball = ball_of(Hyperbolic(2))
-    for release in many(ball, GDP(0.3), draws=5, project=project):
+    for release in many(ball, GDP(0.3), draws=5):
         document = json.loads(release.to_json())
         assert document.get("projected", True) is project
         again = Release.from_json(release.to_json())
@@ -91,12 +94,11 @@ def test_by_default_never_on_products():
     data = data_in(ball, 200)
     options = {"mechanism": "tangent-gaussian"}
     assert not private_mean(data, ball, GDP(1.0), **options).projected
-    assert private_mean(data, ball, GDP(1.0), **options, project=True).projected
     factor = ball_of(Sphere(2), 0.5)
     assert private_mean(data_in(factor, 200), factor, GDP(1.0), **options).projected
 
 
-def test_averaging_many_factors_is_not_biased():
+def test_averaging_many_factors_is_not_biased(projecting):
     """A true level of .3 in each of many coordinates; projected, it is .06 on average."""
     dim, n, level = 4_000, 100, 0.3
     space = Euclidean(dim)
@@ -107,15 +109,9 @@ def test_averaging_many_factors_is_not_biased():
     error = free.sigma / np.sqrt(dim)
     assert abs(free.value.mean() - level) < 4.0 * error
     generator = np.random.default_rng(0)
-    shortened = private_mean(data, ball, GDP(0.1), project=True, generator=generator)
+    projecting(True)
+    shortened = private_mean(data, ball, GDP(0.1), generator=generator)
     assert shortened.value.mean() < 0.5 * level
-
-
-@pytest.mark.parametrize("wrong", [1, 0, None, "yes", np.True_])
-def test_what_says_neither_is_refused(wrong):
-    ball = ball_of(Sphere(2))
-    with pytest.raises(InvalidParameterError, match="project must be"):
-        private_mean(data_in(ball), ball, PureDP(1.0), project=wrong)
 
 
 def test_of_several_answers_none_is_projected():
@@ -125,8 +121,6 @@ def test_of_several_answers_none_is_projected():
         release = riemdp.private_statistic(statistic, data_in(ball), ball, GDP(0.01))
         assert not release.projected
         assert ball.contains(release.value)  # all that is made of answers is a point of the ball
-        with pytest.raises(InvalidParameterError, match="queries, and none of the draws is"):
-            riemdp.private_statistic(statistic, data_in(ball), ball, GDP(0.01), project=True)
 
 
 def test_far_draws_on_hyperbolic_space_stay_within_float64():

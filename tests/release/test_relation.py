@@ -50,7 +50,10 @@ mean = functools.partial(private_mean, POINTS, BALL)
         (GDP(0.5), {"users": USERS}, AddRemoveUser(), None),
         (GDP(0.5), {"users": USERS, "people": 10}, ReplaceUser(), 10),
         (GDP(0.5), {"users": USERS, "people": 12}, ReplaceUser(), 12),
-        (GDP(0.5), {"users": USERS, "people": 10, "neighbours": ReplaceUser()}, ReplaceUser(), 10),
+        (GDP(0.5), {"users": USERS, "people": 10, "adjacency": ReplaceUser()}, ReplaceUser(), 10),
+        (GDP(0.5), {"users": USERS, "people": 10, "adjacency": "replace-user"}, ReplaceUser(), 10),
+        (GDP(0.5), {"users": USERS, "adjacency": "add-remove-user"}, AddRemoveUser(), None),
+        (GDP(0.5), {"adjacency": "replace-point"}, ReplacePoint(), 40),
         (GDP(0.5, adjacency="replace-user"), {"users": USERS, "people": 10}, ReplaceUser(), 10),
         (GDP(0.5), {"users": USERS, "adjacency": "add-remove"}, AddRemoveUser(), None),
         (GDP(0.5, adjacency="add-remove-user"), {"users": USERS}, AddRemoveUser(), None),
@@ -69,21 +72,21 @@ def test_a_call_or_its_budget_says_whom_the_guarantee_protects(budget, options, 
     ("budget", "options", "said"),
     [
         (GDP(0.5), {"adjacency": "add"}, "adjacency must be"),
-        (GDP(0.5), {"adjacency": "add-remove", "neighbours": AddRemove()}, "not both"),
-        (GDP(0.5, adjacency="add-remove"), {"neighbours": ReplaceOne()}, "one relation"),
+        (GDP(0.5), {"adjacency": "replace-user", "people": 10}, "users"),
+        (GDP(0.5, adjacency="add-remove"), {"adjacency": ReplaceOne()}, "one relation"),
         (GDP(0.5, adjacency="add-remove"), {"adjacency": "replace-one"}, "one relation"),
         (GDP(0.5, adjacency="add-remove"), {"users": USERS}, "one relation"),
         (GDP(0.5, adjacency="replace-user"), {}, "one relation"),
-        (GDP(0.5), {"neighbours": ReplaceUser()}, "users"),
-        (GDP(0.5), {"neighbours": ReplaceUser(), "people": 10}, "users"),
-        (GDP(0.5), {"users": USERS, "adjacency": "replace-one"}, "people=.* leave out adjacency"),
-        (GDP(0.5), {"users": USERS, "neighbours": ReplaceUser()}, "people=.* out neighbours"),
-        (GDP(0.5, adjacency="replace-user"), {"users": USERS}, "people=.* of the budget"),
+        (GDP(0.5), {"adjacency": ReplaceUser()}, "users"),
+        (GDP(0.5), {"adjacency": ReplaceUser(), "people": 10}, "users"),
+        (GDP(0.5), {"users": USERS, "adjacency": "replace-one"}, "people=.* ask for add-remove"),
+        (GDP(0.5), {"users": USERS, "adjacency": ReplaceUser()}, "people=.* ask for add-remove"),
+        (GDP(0.5, adjacency="replace-user"), {"users": USERS}, "people=.* ask for add-remove"),
         (GDP(0.5), {"people": 10}, "users="),
-        (GDP(0.5), {"people": 10, "neighbours": AddRemove()}, "users="),
+        (GDP(0.5), {"people": 10, "adjacency": AddRemove()}, "users="),
         (GDP(0.5), {"users": USERS, "people": 10, "adjacency": "add-remove"}, "private"),
         (GDP(0.5, adjacency="add-remove-user"), {"users": USERS, "people": 10}, "private"),
-        (GDP(0.5), {"users": USERS, "people": 10, "neighbours": AddRemoveUser()}, "private"),
+        (GDP(0.5), {"users": USERS, "people": 10, "adjacency": AddRemoveUser()}, "private"),
         (GDP(0.5), {"users": USERS, "n": 10}, "leave out n, .*people="),
         (GDP(0.5), {"users": USERS, "n": 10, "people": 10}, "leave out n"),
         (GDP(0.5), {"users": USERS, "people": 0}, "people, .* must be"),
@@ -275,7 +278,7 @@ def test_errors_do_not_say_how_many_records_there_are(wrong):
     ("options", "told"),
     [
         ({}, True),
-        ({"neighbours": Groups(3)}, True),
+        ({"adjacency": Groups(3)}, True),
         ({"adjacency": "add-remove"}, False),
         ({"users": USERS, "people": 10}, False),
         ({"users": USERS}, False),
@@ -305,7 +308,7 @@ def test_an_account_that_names_no_relation_is_one_of_replaced_records():
             self.charged += (guarantee,)
 
     account = Sum()
-    for options in ({"adjacency": "add-remove"}, {"users": USERS}, {"neighbours": ReplacePoint()}):
+    for options in ({"adjacency": "add-remove"}, {"users": USERS}, {"adjacency": ReplacePoint()}):
         with pytest.raises(UnsupportedNeighboursError, match="replace-one data sets"):
             mean(GDP(0.5), accountant=account, **options)
     assert account.charged == ()
@@ -342,8 +345,12 @@ ENTRY_POINTS = {
     "statistic": functools.partial(private_statistic, TangentMean(), ball=BALL),
     "moments": functools.partial(private_moments, ball=BALL),
     "variance": functools.partial(riemdp.private_variance, ball=BALL),
-    "median": functools.partial(riemdp.private_median, ball=BALL, steps=2),
-    "huber": functools.partial(riemdp.private_huber, ball=BALL, steps=2),
+    "median": functools.partial(
+        riemdp.private_statistic, riemdp.statistics.GeometricMedian(steps=2), ball=BALL
+    ),
+    "huber": functools.partial(
+        riemdp.private_statistic, riemdp.statistics.HuberMean(steps=2), ball=BALL
+    ),
     "directions": riemdp.private_directional_summary,
     "axes": functools.partial(riemdp.private_directional_summary, axial=True),
 }
@@ -381,7 +388,7 @@ def test_no_public_number_follows_the_ids(release_of, people):
 
 def tangent_mean(points, users, people, **options):
     """The released tangent mean of people, with next to no noise, in coordinates."""
-    options = {"budget": GDP(1e7), "mechanism": "tangent-gaussian", "project": False, **options}
+    options = {"budget": GDP(1e7), "mechanism": "tangent-gaussian", **options}
     release = private_mean(points, BALL, users=users, people=people, **options)
     assert release.n == people
     return BALL.coordinates(release.value)
@@ -507,10 +514,10 @@ def test_a_mechanism_for_frechet_means_needs_a_stated_number_of_people(name):
 
 
 def test_a_contribution_is_not_for_directions():
-    with pytest.raises(InvalidParameterError, match="weights"):
+    with pytest.raises(UnsupportedError, match="leave out contribution"):
         riemdp.private_directional_summary(
-            POINTS, GDP(0.5), users=USERS, people=10, neighbours=ReplaceUser(contribution=3)
+            POINTS, GDP(0.5), users=USERS, people=10, adjacency=ReplaceUser(contribution=3)
         )
-    for options in ({"neighbours": AddRemoveUser()}, {"neighbours": ReplaceUser(), "people": 10}):
+    for options in ({"adjacency": AddRemoveUser()}, {"adjacency": ReplaceUser(), "people": 10}):
         with pytest.raises(InvalidParameterError, match=r"takes users|people="):
             riemdp.private_directional_summary(POINTS, GDP(0.5), **options)

@@ -75,12 +75,13 @@ def test_other_spaces_have_no_units_of_matrices():
     assert not said(plane, "volts")
 
 
-def test_a_draw_that_was_not_projected_is_seen_too():
+def test_a_draw_that_was_not_projected_is_seen_too(projecting):
+    projecting(False)
     space = Euclidean(3)
     ball = Ball(space, np.zeros(3), 5.0)
-    release = made(np.full((400, 3), 4e6), ball, project=False)
+    release = made(np.full((400, 3), 4e6), ball)
     assert said(release, "at its boundary")
-    assert not said(made(np.full((400, 3), 0.5), ball, project=False), "boundary")
+    assert not said(made(np.full((400, 3), 0.5), ball), "boundary")
 
 
 def test_noise_longer_than_the_radius_is_said():
@@ -264,8 +265,8 @@ def test_a_class_outside_is_named():
 
 def test_a_ball_that_was_found_is_held_against_the_public_one():
     far, near = at(PLANE, 69.0, 2000), at(PLANE, 0.4, 2000)
-    assert said(made(far, PLANE, adapt=True), UNITS)
-    assert not said(made(near, PLANE, adapt=True), UNITS)
+    assert said(made(far, PLANE, method="adaptive"), UNITS)
+    assert not said(made(near, PLANE, method="adaptive"), UNITS)
 
 
 def made_by(function, *points, **options):

@@ -14,13 +14,14 @@ from riemdp.release._rounded_value import replayed, rounded_point
 from riemdp.statistics import FrechetMean, Rows, Statistic, Value
 
 
-def test_draws_beyond_float64_are_projected_as_others_are():
+def test_draws_beyond_float64_are_projected_as_others_are(projecting):
+    projecting(True)
     line = Ball(Euclidean(2), [0.0, 1.0], 3.0)
     far = rounded_point(line, Rounded((3 * 2**1100, -4 * 2**1100), 5))
     np.testing.assert_allclose(far, [1.8, -1.4], rtol=1e-12)
     np.testing.assert_allclose(rounded_point(line, Rounded((3, -4), 2)), [0.75, 0.0], rtol=1e-12)
     given = riemdp.TangentGaussian(Euclidean(2), 1e308, base=line.center)
-    release = private_mean(np.zeros((1, 2)), line, GDP(1.0), mechanism=given, project=True)
+    release = private_mean(np.zeros((1, 2)), line, GDP(1.0), mechanism=given)
     assert max(map(abs, release.rounded)).bit_length() - release.grid > 900
     assert line.contains(release.value)
 

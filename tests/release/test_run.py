@@ -111,7 +111,7 @@ def test_auto_takes_a_mechanism_for_the_statistic():
         ({"statistic": "frechet-mean"}, "statistic must be"),
         ({"ball": None}, "ball must be"),
         ({"budget": 1.0}, "budget must be"),
-        ({"neighbours": "replace-one"}, "neighbours must be"),
+        ({"adjacency": "replace"}, "adjacency must be"),
         ({"mechanism": np.zeros(3)}, "mechanism must be"),
         ({"accountant": 3}, "accountant"),
     ],
@@ -178,7 +178,7 @@ def test_every_release_does_what_its_options_say(release):
     plain = release(data, ball, GDP(1.0))
     assert (plain.private, plain.proven) == (True, True)
     assert plain.neighbours == ReplaceOne()
-    groups = release(data, ball, GDP(1.0), neighbours=Groups(3))
+    groups = release(data, ball, GDP(1.0), adjacency=Groups(3))
     assert groups.neighbours == Groups(3)
     assert groups.sigma == pytest.approx(3.0 * plain.sigma, rel=1e-6)
     assert not release(data, ball, GDP(1.0), generator=seeded()).private
@@ -206,10 +206,10 @@ class Near(Neighbours):
 def test_an_account_takes_no_guarantee_about_another_relation():
     account = Accountant(GDP(5.0))
     with pytest.raises(riemdp.UnsupportedError, match=r"tests\.Near does not promise"):
-        private_mean(POINTS, BALL, GDP(1.0), neighbours=Near(), accountant=account)
+        private_mean(POINTS, BALL, GDP(1.0), adjacency=Near(), accountant=account)
     assert account.spent is None
     for neighbours in (ReplaceOne(), Groups(2)):
-        private_mean(POINTS, BALL, GDP(1.0), neighbours=neighbours, accountant=account)
+        private_mean(POINTS, BALL, GDP(1.0), adjacency=neighbours, accountant=account)
     assert account.spent == GDP(math.sqrt(2.0))
 
 

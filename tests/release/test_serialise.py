@@ -17,11 +17,12 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     UnsupportedBallError,
-    private_median,
+    private_statistic,
 )
 from riemdp._part_document import decode, encode
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.release import _serialise
+from riemdp.statistics import GeometricMedian
 
 MANIFOLDS = [
     Euclidean(3),
@@ -86,7 +87,7 @@ def test_unknown_names_are_refused():
 
 def test_scales_of_several_answers():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
-    release = private_median(np.zeros((50, 2)), ball, GDP(1.0), steps=2)
+    release = private_statistic(GeometricMedian(steps=2), np.zeros((50, 2)), ball, GDP(1.0))
     document = json.loads(release.to_json())
     assert document["scales"] == list(release.scales)
     assert Release.from_json(release.to_json()).scales == release.scales

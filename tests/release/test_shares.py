@@ -109,7 +109,7 @@ def test_without_parts_there_is_still_the_joint_draw():
     assert not within([laplace(10.0)] * 2, moves, shares, budget)
 
 
-@pytest.mark.parametrize("statistic", [RefinedMean(rounds=3), GeometricMedian(rounds=4)])
+@pytest.mark.parametrize("statistic", [RefinedMean(rounds=3), GeometricMedian(steps=4)])
 @pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
 def test_every_query_has_the_noise_of_its_share(statistic, kind):
     """By hand: ``sigma_i = Delta_i / (mu sqrt(share_i))``, and ``Delta_i / (epsilon share_i)``."""

@@ -88,8 +88,9 @@ def test_the_bound_is_that_of_the_note(radius):
     ids=str,
 )
 @pytest.mark.parametrize("project", [True, False])
-def test_it_is_recorded_and_verified(manifold, mechanism, project):
-    release = released(manifold, mechanism=mechanism, project=project)
+def test_it_is_recorded_and_verified(manifold, mechanism, project, projecting):
+    projecting(project)
+    release = released(manifold, mechanism=mechanism)
     less = release.shrink()
     assert less.shrunk
     assert not release.shrunk
@@ -113,17 +114,17 @@ def test_it_is_recorded_and_verified(manifold, mechanism, project):
 
 
 @pytest.mark.parametrize(
-    ("manifold", "mechanism", "project"),
+    ("manifold", "mechanism"),
     [
-        (Euclidean(5), "tangent-gaussian", False),
-        (Euclidean(2), "tangent-gaussian", False),
-        (Hyperbolic(5), "riemannian-gaussian", False),
+        (Euclidean(5), "tangent-gaussian"),
+        (Euclidean(2), "tangent-gaussian"),
+        (Hyperbolic(5), "riemannian-gaussian"),
     ],
     ids=str,
 )
-def test_a_document_that_cannot_be_shrunk_is_not_verified(manifold, mechanism, project):
-    options = {"mechanism": mechanism, "project": project}
-    release = released(manifold, GDP(2.0), radius=0.1, **options)
+def test_a_document_that_cannot_be_shrunk_is_not_verified(manifold, mechanism, projecting):
+    projecting(False)
+    release = released(manifold, GDP(2.0), radius=0.1, mechanism=mechanism)
     lie = Release.from_json(json.dumps({**json.loads(release.to_json()), "shrunk": True}))
     failed = {check.name for check in verify(lie).checks if not check.passed}
     assert failed - {"randomness"}
@@ -149,7 +150,7 @@ def test_of_several_answers_or_of_what_is_computed_of_one_it_is_refused():
     data = np.zeros((10, 4))
     for release in (
         private_mean(data, ball, GDP(0.5), method="refined"),
-        riemdp.private_median(data, ball, GDP(0.5), steps=2),
+        riemdp.private_statistic(riemdp.statistics.GeometricMedian(steps=2), data, ball, GDP(0.5)),
     ):
         with pytest.raises(riemdp.UnsupportedError, match="asks several queries"):
             release.shrink()

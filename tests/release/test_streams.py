@@ -47,6 +47,8 @@ from riemdp.release._streams import _whole, is_stream
 from riemdp.statistics import (
     ClassMoments,
     FrechetMean,
+    GeometricMedian,
+    HuberMean,
     Recentred,
     ReplaceOne,
     ReplacePoint,
@@ -156,8 +158,8 @@ def test_iterative_means_make_a_pass_a_step(tmp_path):
         return iter(np.split(POINTS, 4))
 
     for function, options, passes in (
-        (riemdp.private_median, {"steps": 3}, 4),
-        (riemdp.private_huber, {"steps": 2}, 3),
+        (partial(private_statistic, GeometricMedian(3)), {}, 4),
+        (partial(private_statistic, HuberMean(2)), {}, 3),
         (riemdp.private_mean, {"method": "refined"}, 2),
         (riemdp.private_moments, {"base": "recentred"}, 2),
         (riemdp.private_variance, {"base": "public"}, 1),
@@ -585,7 +587,7 @@ def test_what_is_public_is_checked_of_all_chunks_together(statistic, public, wro
     account = Accountant(GDP(9.0), adjacency="replace-point")
 
     def released(points, **options):
-        options = {"neighbours": ReplacePoint(), "generator": source(), **options}
+        options = {"adjacency": ReplacePoint(), "generator": source(), **options}
         return private_statistic(statistic, points, PLANE, GDP(1.0), **options)
 
     def forms(extras):
@@ -690,8 +692,8 @@ def test_a_ball_that_was_found_knows_how_many_records_there_are(tmp_path):
 def test_people_and_searches_need_all_records():
     for call in (
         lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, users=range(N)),
-        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), people=N, neighbours=ReplaceUser()),
-        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, adapt=True),
+        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), people=N, adjacency=ReplaceUser()),
+        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, method="adaptive"),
         lambda: riemdp.private_ball(iter([ROWS]), PLANE, GDP(1.0), n=N),
         lambda: riemdp.private_means({"a": iter([ROWS])}, PLANE, GDP(1.0)),
     ):
@@ -1018,7 +1020,7 @@ def test_people_in_chunks_may_have_no_records_at_all():
         (Chunks(parts_of_people(), by_person=True), {"people": range(13, 30)}, "nobody on the"),
         (Chunks(parts_of_people(), by_person=True), {"users": WHOSE}, "by_person=True"),
         (Chunks(parts_of_people(), by_person=True), {"n": N}, "leave out n"),
-        (Chunks(parts_of_people(), by_person=True), {"neighbours": ReplaceOne()}, "does not count"),
+        (Chunks(parts_of_people(), by_person=True), {"adjacency": ReplaceOne()}, "does not count"),
     ],
 )
 def test_what_chunks_of_people_contradict_is_refused(chunks, options, said):

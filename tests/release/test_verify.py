@@ -32,7 +32,7 @@ from riemdp import (
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentLaplace
 from riemdp.privacy import Anchor
-from riemdp.statistics import FrechetMean, PointStatistic, TangentMean, outline
+from riemdp.statistics import FrechetMean, GeometricMedian, PointStatistic, TangentMean, outline
 
 
 def release_of(manifold=None, budget=None, mechanism=None, **options):
@@ -316,8 +316,9 @@ def test_a_grid_that_is_not_that_of_the_scale_does_not_verify():
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_values_that_are_not_finite_do_not_verify(number):
-    made = release_of(Euclidean(2), GDP(1.0), project=False)
+def test_values_that_are_not_finite_do_not_verify(number, projecting):
+    projecting(False)
+    made = release_of(Euclidean(2), GDP(1.0))
     assert failed(made) == set()
     assert failed(replace(made, value=np.full(2, number)))
 
@@ -348,8 +349,8 @@ def test_other_numbers_of_answers_do_not_verify():
         np.zeros((5, 2)), Ball(Euclidean(2), [0.0, 0.0], 1.0), GDP(1.0), adjacency="add-remove"
     )
     document = json.loads(made.to_json())
-    for rounds in (1, -2):
-        document["statistic"]["statistic"]["rounds"] += rounds
+    for steps in (1, -2):
+        document["statistic"]["statistic"]["steps"] += steps
         assert not verify(Release.from_json(json.dumps(document))).passed
 
 
@@ -364,15 +365,15 @@ def documents(folder):
     mean = private_mean(ROWS, PLANE, GDP(1.0))
     texts = {
         "mean": mean,
-        "free": private_mean(ROWS, PLANE, GDP(1.0), project=False),
+        "free": private_mean(ROWS[:2], PLANE, GDP(0.1)),
         "curved": release_of(),
         "options": release_of(mechanism="tangent-laplace"),
         "people": private_mean(
             ROWS, PLANE, GDP(1.0), users=np.arange(300) // 2, adjacency="add-remove"
         ),
         "moments": private_moments(ROWS, PLANE, GDP(1.0), second="matrix"),
-        "median": private_median(ROWS, PLANE, GDP(1.0), steps=2),
-        "found": private_mean(ROWS, PLANE, GDP(4.0), adapt=True),
+        "median": private_statistic(GeometricMedian(steps=2), ROWS, PLANE, GDP(1.0)),
+        "found": private_mean(ROWS, PLANE, GDP(4.0), method="adaptive"),
         "box": private_mean([pair.origin] * 3, box, GDP(1.0)),
         "charged": replace(mean, anchor=Anchor("study", 3, "c" * 32, "0" * 64, 2)),
         "groups": private_means({"a": ROWS, 2: ROWS + 0.1}, PLANE, GDP(1.0)),

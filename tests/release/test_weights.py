@@ -56,17 +56,17 @@ def test_public_weights_go_with_rounds():
     ("options", "message"),
     [
         ({"weights": WEIGHTS, "users": USERS}, "do not say what people weigh"),
-        ({"weights": WEIGHTS, "adapt": True}, "on a public ball"),
-        ({"weights": WEIGHTS, "private_weights": True, "adapt": True}, "leave out adapt"),
+        ({"weights": WEIGHTS, "method": "adaptive"}, "on a public ball"),
+        ({"weights": WEIGHTS, "private_weights": True, "method": "adaptive"}, "leave out method"),
         ({"weights": WEIGHTS[1:]}, "one for each point"),
         ({"weights": 1.0}, "one for each point"),
         ({"weights": [0.0] * 4}, "not all be 0"),
         ({"private_weights": True}, "give weights"),
         ({"weights": WEIGHTS, "private_weights": 1}, "true or false"),
         ({"contribution": 3}, "users="),
-        ({"contribution": 3, "users": USERS, "adapt": True}, "more records than one"),
+        ({"contribution": 3, "users": USERS, "method": "adaptive"}, "more records than one"),
         ({"contribution": 0, "users": USERS}, "contribution"),
-        ({"contribution": 3, "users": USERS, "neighbours": AddRemoveUser(2)}, "contribution once"),
+        ({"contribution": 3, "users": USERS, "adjacency": AddRemoveUser(2)}, "contribution once"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options, message):
@@ -104,7 +104,7 @@ def test_public_weights_need_places():
 
 def test_a_relation_may_say_the_contribution_itself():
     people = len(np.unique(USERS))
-    options = {"users": USERS, "people": people, "neighbours": ReplaceUser(contribution=2)}
+    options = {"users": USERS, "people": people, "adjacency": ReplaceUser(contribution=2)}
     found = private_mean(POINTS, BALL, GDP(1.0), **options)
     same = private_mean(POINTS, BALL, GDP(1.0), users=USERS, people=people, contribution=2)
     assert found.statistic == same.statistic

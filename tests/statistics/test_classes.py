@@ -446,7 +446,7 @@ def test_releases_with_public_labels(second, wrap):
     records = records_of(PLANE)
     sizes = tuple(np.bincount(records.labels).tolist())
     statistic = wrap(ClassMoments((0, 1, 2), second, sizes))
-    release = private_statistic(statistic, records, PLANE, GDP(1.0), neighbours=ReplacePoint())
+    release = private_statistic(statistic, records, PLANE, GDP(1.0), adjacency=ReplacePoint())
     private = private_statistic(
         wrap(ClassMoments((0, 1, 2), second)),
         records,
@@ -469,7 +469,7 @@ def test_releases_with_public_labels(second, wrap):
             records,
             PLANE,
             GDP(1.0),
-            neighbours=ReplacePoint(),
+            adjacency=ReplacePoint(),
             accountant=Accountant(GDP(5.0)),
         )
 
@@ -488,7 +488,7 @@ def test_public_sizes_have_to_be_those_of_the_labels():
                 PLANE,
                 GDP(1.0),
                 mechanism="tangent-gaussian",
-                neighbours=ReplacePoint(),
+                adjacency=ReplacePoint(),
             )
 
 

@@ -88,8 +88,8 @@ INNER = [
     ClassMoments((0, 1), "matrix"),
     TangentRegression(-1.0, 3.0),
     RefinedMean(rounds=3),
-    GeometricMedian(rounds=3),
-    HuberMean(rounds=3),
+    GeometricMedian(steps=3),
+    HuberMean(steps=3),
     Variance(),
     Variance("public"),
     Recentred(Moments()),
@@ -381,7 +381,7 @@ def test_vectors_are_scaled_down_to_the_weight_of_their_answer():
     """Never beyond it by the last bit, which the nearest float is in half of the cases."""
     beyond = 0
     for weight in np.random.default_rng(0).uniform(0.1, 2.0, size=60).tolist():
-        query = query_of(Counted(GeometricMedian(rounds=3), weight), DISC)
+        query = query_of(Counted(GeometricMedian(steps=3), weight), DISC)
         norm = query.inner.shape.norm + Fraction(weight) ** 2
         assert Fraction(query.scale) ** 2 * norm <= 1
         assert Fraction(query.scale) ** 2 * norm >= 1 - Fraction(1, 10**15)
@@ -725,7 +725,7 @@ def test_the_weight_is_the_best_one():
 def test_releases_from_end_to_end(statistic, ball):
     n = 150
     records = spread_out(statistic, ball, n)
-    release = private_statistic(statistic, records, ball, GDP(1.0), neighbours=AddRemove())
+    release = private_statistic(statistic, records, ball, GDP(1.0), adjacency=AddRemove())
     assert verify(release).passed
     assert (release.n, release.proven) == (None, True)
     assert release.guarantee.adjacency == "add-remove"
@@ -748,7 +748,7 @@ def test_releases_from_end_to_end(statistic, ball):
 def test_releases_for_people():
     points = np.asarray(spread_out(RefinedMean(), CAP, 90).points)
     records = Records(points, users=np.arange(90) // 3)
-    release = private_statistic(RefinedMean(), records, CAP, GDP(1.0), neighbours=AddRemoveUser())
+    release = private_statistic(RefinedMean(), records, CAP, GDP(1.0), adjacency=AddRemoveUser())
     assert verify(release).passed
     assert abs(release.count - 30) < 30.0
 
@@ -995,7 +995,7 @@ def test_people_who_weigh_have_no_labels_of_their_own():
     form = weighted(ClassMoments((0, 1)), DISC)
     records = Records(np.zeros((4, 2)), labels=[0, 1, 0, 1], users=[0, 0, 1, 1])
     relation = AddRemoveUser(contribution=2)
-    with pytest.raises(UnsupportedError, match="leave out contribution, and release it without"):
-        private_statistic(form, records, DISC, GDP(1.0), neighbours=relation)
+    with pytest.raises(UnsupportedError, match="sees one point of each; leave out contribution"):
+        private_statistic(form, records, DISC, GDP(1.0), adjacency=relation)
     plain = form.statistic
-    private_statistic(plain, records, DISC, GDP(1.0), neighbours=AddRemoveUser())
+    private_statistic(plain, records, DISC, GDP(1.0), adjacency=AddRemoveUser())

@@ -68,10 +68,10 @@ def test_an_account_of_records_takes_no_guarantee_for_points_alone():
     account = Accountant(PureDP(2.0))
     with pytest.raises(UnsupportedNeighboursError, match="replace-point does not promise"):
         private_mean(
-            BALL.center[None], BALL, PureDP(1.0), neighbours=ReplacePoint(), accountant=account
+            BALL.center[None], BALL, PureDP(1.0), adjacency=ReplacePoint(), accountant=account
         )
     assert not account.ledger
-    release = private_mean(BALL.center[None], BALL, PureDP(1.0), neighbours=ReplacePoint())
+    release = private_mean(BALL.center[None], BALL, PureDP(1.0), adjacency=ReplacePoint())
     assert verify(Release.from_json(release.to_json())).passed
 
 
@@ -95,7 +95,7 @@ def test_a_release_for_groups_has_the_noise_for_them():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     data = np.zeros((50, 2))
     one = private_mean(data, ball, PureDP(1.0))
-    five = private_mean(data, ball, PureDP(1.0), neighbours=Groups(5))
+    five = private_mean(data, ball, PureDP(1.0), adjacency=Groups(5))
     assert five.sigma == pytest.approx(5.0 * one.sigma, rel=1e-7)
     again = Release.from_json(five.to_json())
     assert again.neighbours == Groups(5)
@@ -142,7 +142,7 @@ def test_what_a_relation_implies_is_not_inherited():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     account = Accountant(PureDP(10.0))
     with pytest.raises(UnsupportedNeighboursError, match="does not promise"):
-        private_mean(np.zeros((50, 2)), ball, PureDP(1.0), neighbours=Less(), accountant=account)
+        private_mean(np.zeros((50, 2)), ball, PureDP(1.0), adjacency=Less(), accountant=account)
     assert account.ledger == ()
 
 

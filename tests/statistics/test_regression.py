@@ -297,7 +297,7 @@ def test_covariates_are_checked_before_anything_is_charged(records, error, said)
 def test_a_public_design_has_to_be_that_of_the_records():
     records = records_of(PLANE, n=5)
     other = (*records.covariates[:-1], 70.0)
-    options = {"mechanism": "tangent-gaussian", "neighbours": ReplacePoint()}
+    options = {"mechanism": "tangent-gaussian", "adjacency": ReplacePoint()}
     for design, said in (
         (other, "not those of the public design"),
         (records.covariates[:-1], "design is one of 4 records, not of n = 5"),
@@ -327,7 +327,7 @@ def test_a_public_design_protects_no_covariate():
             records,
             PLANE,
             GDP(1.0),
-            neighbours=ReplacePoint(),
+            adjacency=ReplacePoint(),
             accountant=Accountant(GDP(5.0)),
         )
 
@@ -343,7 +343,7 @@ def test_releases(budget, public, wrap):
     records = records_of(ball, n=60)
     statistic = wrap(TangentRegression(LOW, HIGH, records.covariates if public else ()))
     relation = ReplacePoint() if public else ReplaceOne()
-    release = private_statistic(statistic, records, ball, budget, neighbours=relation)
+    release = private_statistic(statistic, records, ball, budget, adjacency=relation)
     assert release.proven
     again = Release.from_json(release.to_json())
     assert verify(again).passed

@@ -120,7 +120,7 @@ def test_documents_and_texts():
         HuberMean(5, clip=0.3, threshold=math.inf),
     ):
         assert decode(encode(part), "statistic") == part
-    assert from_text("geometric-median:rounds=16", "statistic") == GeometricMedian(16)
+    assert from_text("geometric-median:steps=16", "statistic") == GeometricMedian(16)
     assert from_text("refined-mean", "statistic") == RefinedMean()
     assert from_text("huber-mean:clip=0.5", "statistic") == HuberMean(clip=0.5)
 

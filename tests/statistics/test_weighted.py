@@ -305,10 +305,10 @@ def test_relations_that_keep_no_places_are_refused():
         (ReplaceUser(), people),
         (ReplaceUser(contribution=3), people),
     ):
-        options = {"weights": np.ones(9), "neighbours": neighbours, **more}
+        options = {"weights": np.ones(9), "adjacency": neighbours, **more}
         with pytest.raises(UnsupportedNeighboursError, match="no places in common"):
             private_mean(points, PLANE, GDP(1.0), **options)
-    found = private_mean(points, PLANE, GDP(1.0), weights=np.ones(9), neighbours=ReplacePoint())
+    found = private_mean(points, PLANE, GDP(1.0), weights=np.ones(9), adjacency=ReplacePoint())
     assert found.sensitivity == pytest.approx(2.0 / 9.0)
 
 
@@ -340,7 +340,7 @@ def test_they_are_parts(mean):
 INNER = [
     TangentMean(),
     RefinedMean(rounds=3),
-    HuberMean(rounds=3),
+    HuberMean(steps=3),
     Moments(),
     Moments("matrix"),
     Variance(),

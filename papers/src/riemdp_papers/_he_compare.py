@@ -98,7 +98,7 @@ def compare(
         return np.asarray(np.exp(-0.5 * np.square(dist / (0.3 * ball.radius))))
 
     def two_stages() -> FloatArray:
-        found = private_mean(points, ball, budget, adapt=True, generator=generator)
+        found = private_mean(points, ball, budget, method="adaptive", generator=generator)
         return np.asarray(found.value)
 
     lower = 0.5 ** (4.0 / max(dim, 4))  # keeps the acceptance up in high dimension

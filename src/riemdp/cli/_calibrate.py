@@ -49,7 +49,7 @@ def calibrate(
     kind = named(mechanism)
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     space = manifold_of(manifold, dim, size, curvature)
-    related = relation_of(None, adjacency, wanted, has_users=False)
+    related = relation_of(adjacency, wanted, has_users=False)
     about = "" if related.size_is_public else f", {related.title} neighbours"
     if sensitivity is not None and radius is None and n is None:
         # The scale is the same at every centre, and in a ball of any radius.

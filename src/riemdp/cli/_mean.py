@@ -75,11 +75,7 @@ def mean(
     budget: options.BudgetOption = None,
     mechanism: options.MechanismOption = "auto",
     statistic: options.StatisticOption = None,
-    adapt: Annotated[
-        bool,
-        typer.Option(help="Look for a smaller ball first, with a part of the budget (mean only)."),
-    ] = False,
-    neighbours: options.NeighboursOption = None,
+    method: options.MethodOption = options.Method.AUTO,
     adjacency: options.AdjacencyOption = None,
     users: Annotated[
         str | None,
@@ -180,11 +176,9 @@ def mean(
                 f"--details is added to, and private: name a .log or .txt, not {details.name}"
             )
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
-    if adapt and statistic is not None:
-        raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
-    if weights is not None and statistic is not None:
-        raise InvalidParameterError("--weights is for the mean: leave out --statistic")
-    related = relation_of(neighbours, adjacency, wanted, has_users=users is not None, people=people)
+    if method is not options.Method.AUTO and statistic is not None:
+        raise InvalidParameterError("--method is for the mean: leave out --statistic")
+    related = relation_of(adjacency, wanted, has_users=users is not None, people=people)
     account = account_of(ledger, ledger_key, dataset, unit if dataset is not None else None)
     named = None
     if (dim, size) != (None, None):
@@ -255,9 +249,7 @@ def mean(
     with details_in(details), working(f"Private {statistic or 'mean'}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they would tell of the data
         warnings.simplefilter("always", PublicWarning)
-        release_of: Callable[..., Release] = partial(
-            private_mean, adapt=adapt, private_weights=weights is not None
-        )
+        release_of: Callable[..., Release] = partial(private_mean, method=method.value)
         if statistic is not None:
             release_of = partial(private_statistic, from_text(statistic, Statistic.sort))
         result = release_of(
@@ -265,11 +257,12 @@ def mean(
             ball,
             wanted,
             mechanism=mechanism,
-            neighbours=related,
+            adjacency=related,
             users=ids,
             people=people,
             generator=generator,
             accountant=account,
+            private_weights=weights is not None,
             n=n,
             allow_unproven=allow_unproven,
         )

@@ -45,11 +45,13 @@ MANIFOLDS: dict[str, Any] = {
 }
 
 
-class AdjacencyName(StrEnum):
-    """How neighbouring data sets differ."""
+class Method(StrEnum):
+    """How a mean is released."""
 
-    REPLACE_ONE = "replace-one"
-    ADD_REMOVE = "add-remove"
+    AUTO = "auto"
+    ONE_SHOT = "one-shot"
+    ADAPTIVE = "adaptive"
+    REFINED = "refined"
 
 
 #: How an option names a part that the registry knows.
@@ -71,18 +73,21 @@ StatisticOption = Annotated[
     str | None,
     typer.Option("--statistic", help=f"What is released, {_AS_PART}; a mean by default."),
 ]
-NeighboursOption = Annotated[
+AdjacencyOption = Annotated[
     str | None,
     typer.Option(
-        "--neighbours", help=f"Which data sets the guarantee is about, {_AS_PART}; or --adjacency."
+        "--adjacency",
+        help="replace-one: one record (or person) is replaced, and their number public; "
+        "add-remove: added or removed, and the number private; replace-point: labels are public; "
+        "or another relation as riemdp parts lists them, such as groups:records=2.",
     ),
 ]
-AdjacencyOption = Annotated[
-    AdjacencyName | None,
+MethodOption = Annotated[
+    Method,
     typer.Option(
-        "--adjacency",
-        help="Whether one record (or person) is replaced, and their number public, or added or "
-        "removed, and the number private.",
+        "--method",
+        help="How the mean is released: once; on a smaller ball that is looked for first; or in "
+        "two rounds whose noise follows the spread of the records.",
     ),
 ]
 BudgetOption = Annotated[
@@ -178,21 +183,13 @@ def budget_of(
 
 
 def relation_of(
-    neighbours: str | None,
-    adjacency: AdjacencyName | None,
-    budget: Budget,
-    *,
-    has_users: bool,
-    people: int | None = None,
+    adjacency: str | None, budget: Budget, *, has_users: bool, people: int | None = None
 ) -> Neighbours:
-    """Return the relation that the options name, or the one of records or people by default."""
-    return relation(
-        None if neighbours is None else from_text(neighbours, Neighbours.sort),
-        None if adjacency is None else adjacency.value,
-        budget,
-        has_users=has_users,
-        people=people,
-    )
+    """Return the relation that an option names, or the one of records or people by default."""
+    named: Any = adjacency
+    if adjacency is not None and ":" in adjacency:
+        named = from_text(adjacency, Neighbours.sort)
+    return relation(named, budget, has_users=has_users, people=people)
 
 
 def manifold_of(text: str, dim: int | None, size: int | None, curvature: float | None) -> Manifold:

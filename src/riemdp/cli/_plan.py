@@ -39,7 +39,6 @@ def plan(
     distance: options.DistanceOption = None,
     budget: options.BudgetOption = None,
     statistic: options.StatisticOption = None,
-    neighbours: options.NeighboursOption = None,
     adjacency: options.AdjacencyOption = None,
     users: Annotated[
         bool,
@@ -62,9 +61,7 @@ def plan(
             "that follow it are stated for it."
         ),
     ] = None,
-    adapt: Annotated[
-        bool, typer.Option(help="Say what to expect of a private search for a smaller ball.")
-    ] = False,
+    method: options.MethodOption = options.Method.AUTO,
 ) -> None:
     """Show what to expect of every mechanism, from public numbers only."""
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
@@ -75,7 +72,7 @@ def plan(
         raise InvalidParameterError(
             "give --n, a number of records (or people), or --users with --people, a public number"
         )
-    related = relation_of(neighbours, adjacency, wanted, has_users=users, people=people)
+    related = relation_of(adjacency, wanted, has_users=users, people=people)
     with working("Calibrating every mechanism"):
         table = make_plan(
             space,
@@ -84,10 +81,10 @@ def plan(
             wanted,
             target_error=target_error,
             statistic=None if statistic is None else from_text(statistic, Statistic.sort),
-            neighbours=related,
+            adjacency=related,
             users=users,
             people=people,
-            adapt=adapt,
+            method=method.value,
             spread=spread,
         )
     columns = ["mechanism", "statistic"]

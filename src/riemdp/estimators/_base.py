@@ -36,7 +36,6 @@ class PrivateEstimator(PointsEstimator):
 
     budget: Any
     mechanism: Any
-    neighbours: Any
     adjacency: Any
     accountant: Any
     allow_unproven: Any
@@ -91,7 +90,6 @@ class PrivateEstimator(PointsEstimator):
             budget,
             target_error=target_error,
             statistic=self._statistic(),
-            neighbours=self.neighbours,
             adjacency=self.adjacency,
             users=users,
             people=people,
@@ -122,7 +120,6 @@ class PrivateEstimator(PointsEstimator):
             "users": users,
             "people": people,
             "mechanism": self.mechanism,
-            "neighbours": self.neighbours,
             "adjacency": self.adjacency,
             "accountant": self.accountant,
             "allow_unproven": self.allow_unproven,

@@ -149,7 +149,6 @@ def private_cross_validate(
     steps = _private_steps(estimator, per_record)
     related = {
         name: relation(
-            step.neighbours,
             step.adjacency,
             step.budget,
             has_users=has_users,
@@ -192,11 +191,7 @@ def _private_steps(estimator: Any, per_record: Iterable[str | type]) -> dict[str
 
 def _keeps_private(step: PrivateEstimator) -> bool:
     """Whether a step asks for add-remove: then it is not told the number of people on a list."""
-    said = (
-        step.adjacency,
-        getattr(step.budget, "adjacency", ""),
-        getattr(step.neighbours, "name", ""),
-    )
+    said = getattr(step.adjacency, "name", step.adjacency), getattr(step.budget, "adjacency", "")
     return any(str(each).startswith("add-remove") for each in said)
 
 

@@ -48,8 +48,8 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         See :class:`riemdp.statistics.Recentred`.
     sizes : sequence of int, optional
         Public sizes of the classes, in their order, where labels are public too and are not to be
-        protected: with ``neighbours=ReplacePoint()``.
-    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
+        protected: with ``adjacency="replace-point"``.
+    mechanism, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -89,8 +89,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         alpha: float = 2.0,
         sizes: Sequence[int] | None = None,
         mechanism: MechanismChoice = "auto",
-        neighbours: Neighbours | None = None,
-        adjacency: Adjacency | None = None,
+        adjacency: Adjacency | Neighbours | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: RandomState = None,

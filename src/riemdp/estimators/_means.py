@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from riemdp._checks import is_one_of, shown
-from riemdp._errors import InvalidParameterError
 from riemdp.estimators._base import PrivateEstimator
-from riemdp.release import private_mean, private_median
+from riemdp.release import checked_method, private_mean, private_median
 from riemdp.statistics import GeometricMedian, RefinedMean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Literal, Self
 
     from numpy.typing import ArrayLike
@@ -36,16 +33,12 @@ class PrivateFrechetMean(PrivateEstimator):
         found in the very records that are fitted.
     budget : Budget
         Guarantee of each fit; on a ball that was found None for all that is left there.
-    method : {"one-shot", "refined"}, default "one-shot"
-        With ``"refined"`` noise follows the spread of the records, not the radius.
-    rounds, shares, alpha : int, sequence of float, float
-        Of the refined mean; see :func:`riemdp.private_mean`.
+    method : {"auto", "one-shot", "adaptive", "refined"}, default "auto"
+        With ``"adaptive"`` and ``"refined"`` noise follows the spread of the records, not the
+        radius; see :func:`riemdp.private_mean`.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        See :func:`riemdp.private_statistic`.
-    neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default. In
-        place of ``adjacency``.
-    adjacency : {"replace-one", "add-remove"}, optional
+        See :func:`riemdp.private_mean`.
+    adjacency : {"replace-one", "add-remove"} or Neighbours, optional
         Whether one record is replaced, or added or removed, and the number of records is private;
         see :func:`riemdp.private_mean`.
     accountant : object with ``spend(guarantee, label)``, optional
@@ -93,13 +86,9 @@ class PrivateFrechetMean(PrivateEstimator):
         ball: PublicBall,
         budget: Budget | None,
         *,
-        method: Literal["one-shot", "refined"] = "one-shot",
-        rounds: int = 2,
-        shares: Sequence[float] | None = None,
-        alpha: float = 2.0,
+        method: Literal["auto", "one-shot", "adaptive", "refined"] = "auto",
         mechanism: MechanismChoice = "auto",
-        neighbours: Neighbours | None = None,
-        adjacency: Adjacency | None = None,
+        adjacency: Adjacency | Neighbours | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: RandomState = None,
@@ -107,13 +96,7 @@ class PrivateFrechetMean(PrivateEstimator):
         self._take(locals())
 
     def _statistic(self) -> Statistic | None:
-        if not is_one_of(self.method, ("one-shot", "refined")):
-            raise InvalidParameterError(
-                f'method must be "one-shot" or "refined", got {shown(self.method)}'
-            )
-        if self.method == "one-shot":
-            return None
-        return RefinedMean(self.rounds, tuple(self.shares or ()), self.alpha)
+        return RefinedMean() if checked_method(self.method) == "refined" else None
 
     def fit(
         self,
@@ -159,9 +142,6 @@ class PrivateFrechetMean(PrivateEstimator):
             release = private_mean(
                 rows,
                 method=self.method,
-                rounds=self.rounds,
-                shares=self.shares,
-                alpha=self.alpha,
                 **self._options(users, people),
             )
             self.mean_ = self._kept(release)
@@ -177,11 +157,7 @@ class PrivateMedian(PrivateEstimator):
     ----------
     ball, budget
         As in :class:`PrivateFrechetMean`.
-    steps : int, default 12
-        Number of steps, public.
-    warm_share : float, default 0.25
-        Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
-    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
+    mechanism, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -211,11 +187,8 @@ class PrivateMedian(PrivateEstimator):
         ball: PublicBall,
         budget: Budget | None,
         *,
-        steps: int = 12,
-        warm_share: float = 0.25,
         mechanism: MechanismChoice = "auto",
-        neighbours: Neighbours | None = None,
-        adjacency: Adjacency | None = None,
+        adjacency: Adjacency | Neighbours | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: RandomState = None,
@@ -223,7 +196,7 @@ class PrivateMedian(PrivateEstimator):
         self._take(locals())
 
     def _statistic(self) -> Statistic:
-        return GeometricMedian(self.steps, self.warm_share)
+        return GeometricMedian()
 
     def fit(
         self,
@@ -236,8 +209,6 @@ class PrivateMedian(PrivateEstimator):
         """Release the median. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
-            release = private_median(
-                rows, steps=self.steps, warm_share=self.warm_share, **self._options(users, people)
-            )
+            release = private_median(rows, **self._options(users, people))
             self.median_ = self._kept(release)
         return self

@@ -49,7 +49,7 @@ class PrivateTangentLDA(ClassEstimator):
         Probabilities of the sorted classes. ``"released"`` takes the released shares of the
         records, each at least a tenth of ``1 / n_classes``: where noise hides the spread of the
         records, these outweigh what a record says, and a small budget lets the largest class win.
-    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
+    mechanism, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -91,8 +91,7 @@ class PrivateTangentLDA(ClassEstimator):
         sizes: Sequence[int] | None = None,
         priors: Literal["equal", "released"] | ArrayLike = "equal",
         mechanism: MechanismChoice = "auto",
-        neighbours: Neighbours | None = None,
-        adjacency: Adjacency | None = None,
+        adjacency: Adjacency | Neighbours | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: RandomState = None,

@@ -42,10 +42,10 @@ class PrivateTangentRegression(PrivateEstimator):
         Public range of the covariate. Values outside count as the nearer end.
     design : sequence of float, optional
         The covariates of the records, where they are public and not to be protected: with
-        ``neighbours=ReplacePoint()``.
+        ``adjacency="replace-point"``.
     base, share, alpha
         As in :class:`PrivateMDM`.
-    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
+    mechanism, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -86,8 +86,7 @@ class PrivateTangentRegression(PrivateEstimator):
         share: float = 0.2,
         alpha: float = 2.0,
         mechanism: MechanismChoice = "auto",
-        neighbours: Neighbours | None = None,
-        adjacency: Adjacency | None = None,
+        adjacency: Adjacency | Neighbours | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: RandomState = None,

@@ -13,7 +13,7 @@ from riemdp.estimators._scikit_learn import (
     TransformerMixin,
     check_is_fitted,
 )
-from riemdp.release import private_mean
+from riemdp.release import private_mean, private_statistic
 from riemdp.statistics import RefinedMean
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
     alpha : float, default 2.0
         Length that the second round clips to, in units of the released spread.
-    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
+    mechanism, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -78,24 +78,17 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         share: float = 0.2,
         alpha: float = 2.0,
         mechanism: MechanismChoice = "auto",
-        neighbours: Neighbours | None = None,
-        adjacency: Adjacency | None = None,
+        adjacency: Adjacency | Neighbours | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: RandomState = None,
     ) -> None:
         self._take(locals())
 
-    def _refined(self) -> dict[str, Any]:
-        """Return the options of the mean."""
-        if not is_recentred(self.base):
-            return {}
-        shares = (self.share, 1.0 - self.share)
-        return {"method": "refined", "shares": shares, "alpha": self.alpha}
-
     def _statistic(self) -> Statistic | None:
-        options = self._refined()
-        return RefinedMean(2, options["shares"], options["alpha"]) if options else None
+        if not is_recentred(self.base):
+            return None
+        return RefinedMean(2, (self.share, 1.0 - self.share), self.alpha)
 
     def fit(
         self,
@@ -108,7 +101,11 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         """Release the mean. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
-            release = private_mean(rows, **self._refined(), **self._options(users, people))
+            refined, options = self._statistic(), self._options(users, people)
+            if refined is None:
+                release = private_mean(rows, **options)
+            else:
+                release = private_statistic(refined, rows, **options)
             self.reference_ = self._kept(release)
             self._n_features_out = self._public_ball().manifold.dim
         return self

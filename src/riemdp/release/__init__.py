@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from riemdp.release._group_releases import PrivateMeans
     from riemdp.release._named import named
     from riemdp.release._offer import Offer, offer, wanted_mean
+    from riemdp.release._options import ReleaseOptions
     from riemdp.release._plan import Plan, PlanRow, plan
     from riemdp.release._plan_grid import PlanGrid, plan_grid
     from riemdp.release._private_ball import private_ball
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         private_procrustes_mean,
         private_rotation_mean,
     )
-    from riemdp.release._private_mean import private_mean
+    from riemdp.release._private_mean import checked_method, private_mean
     from riemdp.release._private_means import private_means
     from riemdp.release._private_moments import private_moments, private_variance
     from riemdp.release._private_steps import private_huber, private_median
@@ -53,7 +54,8 @@ else:
             "_private_directions": (
                 "private_directional_summary private_procrustes_mean private_rotation_mean"
             ),
-            "_private_mean": "private_mean",
+            "_options": "ReleaseOptions",
+            "_private_mean": "checked_method private_mean",
             "_private_means": "private_means",
             "_private_moments": "private_moments private_variance",
             "_private_steps": "private_huber private_median",
@@ -83,9 +85,11 @@ __all__ = [
     "RadiusRow",
     "RayleighTest",
     "Release",
+    "ReleaseOptions",
     "Verification",
     "advise_ball",
     "check",
+    "checked_method",
     "chunks_of",
     "combine",
     "is_durable",

@@ -276,7 +276,7 @@ def advise_ball(
             f"shift {off:.6g} is longer than any distance in {manifold}, {manifold.diameter:.6g}"
         )
     bias = ClippingBias(manifold, center, coordinates, off * _directions(coordinates))
-    neighbours = relation(None, adjacency, budget, has_users=False)
+    neighbours = relation(adjacency, budget, has_users=False)
     asked = budget.under(neighbours.adjacency)
     rows: list[RadiusRow] = []
     problem: UnsupportedError | None = None

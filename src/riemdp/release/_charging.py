@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from riemdp.privacy import Budget
-    from riemdp.release._run import SupportsSpend
+    from riemdp.release._options import SupportsSpend
     from riemdp.statistics import Neighbours
 
 T = TypeVar("T")

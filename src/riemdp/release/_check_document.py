@@ -574,42 +574,42 @@ def _refined_mean(at: _At, *, rounds: Any, shares: Any, alpha: Any) -> _Queries:
 
 
 def _warm_steps(
-    at: _At, rounds: Any, share: Any, unit: Callable[[float], float], lengths: tuple[float, float]
+    at: _At, steps: Any, share: Any, unit: Callable[[float], float], lengths: tuple[float, float]
 ) -> _Queries:
     """Return a first round, and steps of equal shares whose last half is averaged.
 
     ``unit`` is what is clipped to, or how long steps are, for records of a spread; ``lengths`` are
     those of the first step in that unit, and of the last one over the first one's.
     """
-    rounds, share = _integer(rounds, "rounds"), _positive(share, "warm_share", 1.0)
-    _require(rounds < _MOST_STEPS and share < 1.0, "too many rounds, or nothing left for them")
+    steps, share = _integer(steps, "steps"), _positive(share, "warm_share", 1.0)
+    _require(steps < _MOST_STEPS and share < 1.0, "too many steps, or nothing left for them")
     answer, deviation = yield _asked(at, share, moment=True)
     point = _stepped(at, at.steps.center, answer, at.reach)
     spread = _spread(at, answer, deviation) * at.reach
     far, trail = min(at.reach, max(unit(spread), 2.0**-40 * at.reach)), []
-    for step in range(rounds):
-        answer, _ = yield _asked(at, (1.0 - share) / rounds, moment=False)
-        length = lengths[0] * lengths[1] ** (step / max(1, rounds - 1)) * far
+    for step in range(steps):
+        answer, _ = yield _asked(at, (1.0 - share) / steps, moment=False)
+        length = lengths[0] * lengths[1] ** (step / max(1, steps - 1)) * far
         point = _stepped(at, point, answer, min(length, 2.0 * at.reach))
-        trail += [point] if 2 * (step + 1) > rounds else []
+        trail += [point] if 2 * (step + 1) > steps else []
     with np.errstate(all="ignore"):  # the average, seen from where it ends
         seen = np.asarray(at.steps.manifold.coordinates(point, np.array(trail)))
     seen = np.where(np.isfinite(seen).all(axis=-1, keepdims=True), seen, 0.0)
     return _ended(at, at.stepped(point, seen.mean(axis=0)))
 
 
-def _geometric_median(at: _At, *, rounds: Any, warm_share: Any, eta: Any, last: Any) -> _Queries:
+def _geometric_median(at: _At, *, steps: Any, warm_share: Any, eta: Any, last: Any) -> _Queries:
     eta, last = _positive(eta, "eta", _FINITE), _positive(last, "last", 1.0)
-    return _warm_steps(at, rounds, warm_share, lambda spread: spread, (eta, last))
+    return _warm_steps(at, steps, warm_share, lambda spread: spread, (eta, last))
 
 
-def _huber_mean(at: _At, *, rounds: Any, warm_share: Any, threshold: Any, clip: Any) -> _Queries:
+def _huber_mean(at: _At, *, steps: Any, warm_share: Any, threshold: Any, clip: Any) -> _Queries:
     factor, most = _positive(threshold, "threshold"), _positive(clip, "clip")
 
     def unit(spread: float) -> float:
         return min(most, factor * spread) if spread > 0.0 else most
 
-    return _warm_steps(at, rounds, warm_share, unit, (1.0, 1.0))
+    return _warm_steps(at, steps, warm_share, unit, (1.0, 1.0))
 
 
 def _two_rounds(at: _At, rows: _Rows, share: Any, alpha: Any) -> Any:

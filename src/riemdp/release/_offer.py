@@ -154,9 +154,10 @@ class Offer:
         statistic, ball = self.statistic, self.ball
         distinct = {id(each.mechanism): each for each in self.asked}.values()  # many are alike
         mechanisms = [each.mechanism for each in distinct]
-        claims = [ball_proofs(ball)]
+        claims: list[Mapping[str, str | None]] = [ball_proofs(ball)]
+        claims += [_claims(each, each.proofs()) for each in mechanisms]
         claims += [{"exact draw": each.draw.proof} for each in distinct if each.draw is not None]
-        claims += [_claims(part, part.proofs()) for part in (*mechanisms, budget, self.neighbours)]
+        claims += [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
         claims.append(_claims(statistic, statistic.proofs_on(ball)))
         others = (self.value.ball, *(each.answers for each in self.asked))
         claims += [ball_proofs(other) for other in others if other is not ball]

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import plain_array
-from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError
+from riemdp._errors import (
+    InvalidParameterError,
+    NotOnManifoldError,
+    RiemdpError,
+    UnsupportedError,
+)
 from riemdp.kernel import in_tiles, rows_for
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._own_directions import own_directions
@@ -24,9 +29,9 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
+    from riemdp.release._options import Options
     from riemdp.release._own_directions import Own
     from riemdp.release._release import Release
-    from riemdp.release._run import Options
     from riemdp.statistics import Neighbours, Statistic
 
 
@@ -50,6 +55,10 @@ def released_on_sphere(
     users, n = options.users, options.n
     has_users = users is not None
     related = options.relation(budget, has_users=has_users)
+    if related.adds:
+        raise UnsupportedError(
+            "a person counts with one direction, axis, rotation or shape: leave out contribution"
+        )
     if is_stream(points, related):
         chunks: Any = chunks_of(points, n if related.size_is_public else None)
         made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
@@ -73,9 +82,9 @@ def released_on_sphere(
     averaged = has_users and "users" in related.takes
     chosen = replace(
         options,
-        neighbours=related,
-        adjacency=None,
+        adjacency=related,
         users=None,
+        contribution=1,
         people=None if options.people is None else number_of_people(options.people),
         n=n,
         averaged=averaged,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp._checks import count, positive
 from riemdp._described import Described, digits
@@ -22,10 +22,10 @@ from riemdp.release._offer import (
     Terms,
     error_quantile,
     expected_distance,
-    wanted_mean,
 )
 from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
 from riemdp.release._plan_pictures import draw_plan
+from riemdp.release._private_mean import mean_of
 from riemdp.release._relation import check_searched, number_of_people, relation
 from riemdp.release._search._forecast import Forecast, forecast
 from riemdp.release._table import Table
@@ -141,8 +141,8 @@ class Plan(Table):
         One for each mechanism, available or not; of means also the refined one, which has to be
         asked for, by ``private_mean(..., method="refined")``: its noise follows the spread of the
         records.
-    adapt : Forecast or None
-        What ``private_mean(..., adapt=True)`` promises, where that was asked for.
+    search : Forecast or None
+        What to expect of a search for a smaller ball, where ``method="adaptive"`` was asked for.
     neighbours : Neighbours
         Which data sets the guarantee is about.
     ball : Ball or None
@@ -164,7 +164,7 @@ class Plan(Table):
     budget: Budget
     target_error: float | None
     rows: tuple[PlanRow, ...]
-    adapt: Forecast | None = None
+    search: Forecast | None = None
     neighbours: Neighbours = field(default_factory=ReplaceOne)
     ball: Ball | None = None
     spread: float | None = None
@@ -291,8 +291,8 @@ class Plan(Table):
             found.append(_SAME_NOISE)
         if not self.neighbours.size_is_public:
             found.append(_SUPPOSED.format(self.n))
-        if self.adapt is not None:
-            found.append(str(self.adapt))
+        if self.search is not None:
+            found.append(str(self.search))
         if self.per_mean is not None:
             found += self.per_mean.sentences()
         return tuple(found)
@@ -329,12 +329,11 @@ def plan(
     *,
     target_error: float | None = None,
     statistic: Statistic | None = None,
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
+    method: Literal["auto", "one-shot", "adaptive", "refined"] = "auto",
+    adjacency: Adjacency | Neighbours | None = None,
     users: bool = False,
     people: int | Sequence[int | str] | None = None,
     mechanisms: Iterable[str | type[Mechanism] | Choice] | None = None,
-    adapt: bool = False,
     spread: float | None = None,
     signal: float | None = None,
 ) -> Plan:
@@ -358,10 +357,10 @@ def plan(
     statistic : Statistic, optional
         What is to be released; by default the mean: the Fréchet mean, or the tangent mean with
         noise in a tangent space.
-    neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default. In
-        place of ``adjacency``.
-    adjacency : {"replace-one", "add-remove"}, optional
+    method : {"auto", "one-shot", "adaptive", "refined"}, default "auto"
+        Of the mean, as in :func:`riemdp.private_mean`. ``"auto"`` compares the one-shot mean and
+        the refined one; ``"adaptive"`` also says what to expect of the search for a smaller ball.
+    adjacency : {"replace-one", "add-remove", "replace-point"} or Neighbours, optional
         As in :func:`riemdp.private_mean`.
     users : bool, default False
         Whether people are protected with all their records. Their number is private, and ``n`` one
@@ -371,9 +370,6 @@ def plan(
     mechanisms : iterable of str, Mechanism class or Choice, optional
         What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
         is left to choose, as in ``"mylab.Noise:power=1.5"``.
-    adapt : bool, default False
-        Whether to say what to expect of a search for a smaller ball within this budget (PureDP,
-        ApproxDP, GDP or ZCDP), see :func:`riemdp.private_ball`.
     spread : float, optional
         Public guess of the root mean square distance of a record from the mean; of several means at
         once, in one factor. Where noise follows the spread of the records, errors are those for it,
@@ -414,14 +410,20 @@ def plan(
         target_error = positive(target_error, "target_error, a distance,")
     if statistic is not None:
         check_statistic(statistic)
-    neighbours = relation(neighbours, adjacency, budget, has_users=users, people=people)
+    if statistic is not None and method != "auto":
+        raise InvalidParameterError(
+            "method is about the mean: leave it out, or leave out statistic"
+        )
+    wanted: Wanted = mean_of(method) if statistic is None else lambda *_: statistic
+    neighbours = relation(adjacency, budget, has_users=users, people=people)
     budget = budget.under(neighbours.adjacency)
     if people is not None:
         if n is not None:
             raise InvalidParameterError("people=... takes the place of n: give None for n")
         n = number_of_people(people)
     n = count(n, "n, the number of points,")
-    if adapt:
+    is_adaptive = method == "adaptive"
+    if is_adaptive:
         check_searched(neighbours)
     ball = _ball(manifold, radius)
     spread = None if spread is None else positive(spread, "spread")
@@ -430,7 +432,6 @@ def plan(
             f"signal is about one mean of a Power or a Product, and {manifold} is neither"
         )
     signal = None if signal is None else positive(signal, "signal")
-    wanted: Wanted = wanted_mean if statistic is None else lambda *_: statistic
     if isinstance(mechanisms, str):
         raise InvalidParameterError(
             f"mechanisms must be several of them, got a text: [{mechanisms!r}]"
@@ -440,12 +441,12 @@ def plan(
     whole = None if spread is None else spread * math.sqrt(len(manifold.factors))
     terms = Terms(ball, n, budget, neighbours, spread=whole)
     found = [_Case(wanted(ball, each), each, terms) for each in choices]
-    if statistic is None and mechanisms is None:
+    if statistic is None and mechanisms is None and method in ("auto", "adaptive"):
         found.append(_Case(RefinedMean(), as_choice(TangentGaussian), terms))
     cases = ticks(found, len(found), "mechanisms")
     rows = tuple(case.row(target_error) for case in cases)
     counted = not neighbours.size_is_public
-    expected = forecast(ball.reach, manifold.dim, n, budget, counted=counted) if adapt else None
+    search = forecast(ball.reach, manifold.dim, n, budget, counted=counted) if is_adaptive else None
     return Plan(
         manifold,
         ball.radius,
@@ -453,7 +454,7 @@ def plan(
         budget,
         target_error,
         rows,
-        expected,
+        search,
         neighbours,
         ball,
         spread,

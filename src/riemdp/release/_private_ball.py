@@ -19,7 +19,8 @@ from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import after_charge, anchored, charged, check_relation
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
-from riemdp.release._offer import Offer
+from riemdp.release._offer import Offer, Terms
+from riemdp.release._options import Options
 from riemdp.release._relation import (
     check_searched,
     list_of_people,
@@ -28,7 +29,6 @@ from riemdp.release._relation import (
     with_users,
 )
 from riemdp.release._remarks import tell
-from riemdp.release._run import Options
 from riemdp.release._search._adaptive import LEAST_LEFT, Numbers
 from riemdp.release._search._found import PrivateBall
 from riemdp.release._search._records import made_of
@@ -39,14 +39,15 @@ from riemdp.release._unopened import Unopened
 from riemdp.statistics import TangentMean, Value, check_centre
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
     from riemdp.privacy import Anchor, Budget
-    from riemdp.release._run import SupportsSpend
+    from riemdp.release._options import SupportsSpend
+    from riemdp.release._relation import Adjacency
     from riemdp.release._search._adaptive import Outcome
-    from riemdp.statistics import Records
+    from riemdp.statistics import Neighbours, Records
 
 #: A ball that is found has at least this share of the public radius.
 _SMALLEST = 2.0**-25
@@ -60,9 +61,12 @@ def private_ball(
     budget: Budget,
     *,
     axis: Literal["auto"] | None = "auto",
+    adjacency: Adjacency | Neighbours | None = None,
+    users: ArrayLike | None = None,
+    people: int | Sequence[int | str] | None = None,
+    n: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    n: int | None = None,
     allow_unproven: bool = False,
 ) -> PrivateBall:
     r"""Look for a smaller ball that holds the data, with a small part of a budget.
@@ -76,12 +80,11 @@ def private_ball(
     Parameters
     ----------
     points : array_like, shape (n, \*point_shape)
-        Private records. Those outside the ball are projected onto it. With users
-        (:class:`riemdp.Records`) the number of people is private, and each is one point.
+        Private records. Those outside the ball are projected onto it.
     ball : Ball
         Public ball, chosen without looking at the data.
     budget : PureDP, ApproxDP, GDP or ZCDP
-        Of the search and of what is released on its ball, together. It may name its adjacency.
+        Of the search and of what is released on its ball, together.
         ``ApproxDP`` is run as its epsilon without delta in low dimensions, and else as the
         Gaussian guarantee that implies it.
     axis : {"auto", None}, default "auto"
@@ -92,8 +95,8 @@ def private_ball(
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the whole budget, once, before the records are opened. Releases on the ball
         take from that. Nothing is given back.
-    n, allow_unproven
-        As in :func:`private_statistic`.
+    adjacency, users, people, n, allow_unproven
+        As in :func:`private_mean`.
 
     Returns
     -------
@@ -133,9 +136,12 @@ def private_ball(
     >>> release = riemdp.private_mean(points, found)  # spends what is left
     """
     options = Options(
+        adjacency=adjacency,
+        users=users,
+        people=people,
+        n=n,
         generator=generator,
         accountant=accountant,
-        n=n,
         allow_unproven=allow_unproven,
     )
     found = find_ball(points, ball, budget, options, label="private_ball", axis=axis)
@@ -150,12 +156,11 @@ def find_ball(
     *,
     label: str,
     axis: str | None = "auto",
-    check: Callable[[Ball, int | None, Budget], None] | None = None,
+    check: Callable[[Terms], None] | None = None,
 ) -> PrivateBall:
     """Do what :func:`private_ball` says under another label, for a release that is checked first.
 
-    The relation is that of the options, else what budget and records name. ``check`` raises if a
-    release in the public ball, of so many units, with the least budget that can be left, is not
+    ``check`` raises if a release in the public ball with the least budget that can be left is not
     possible.
     """
     accountant = options.accountant
@@ -192,7 +197,8 @@ def find_ball(
     if possible:
         _check_possible(search, options.allow_unproven)
     if check is not None:
-        check(ball, n, share_of(shared, float(LEAST_LEFT)) if possible else budget)
+        least = share_of(shared, float(LEAST_LEFT)) if possible else budget
+        check(Terms(ball, n, least, neighbours))
     account: Reservation
 
     def charge() -> Anchor | None:

@@ -11,8 +11,8 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.release._on_sphere import released_on_sphere
+from riemdp.release._options import Options, with_options
 from riemdp.release._own_directions import main_axis, main_preshape, mean_direction
-from riemdp.release._run import Options
 from riemdp.statistics import (
     DirectionalMoments,
     MeanRotation,
@@ -22,36 +22,26 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import FloatArray
-    from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._relation import Adjacency
+    from riemdp.release._options import ReleaseOptions
     from riemdp.release._release import Release
-    from riemdp.release._run import SupportsSpend
-    from riemdp.statistics import Neighbours
 
 
 @with_advice
 @work("private_directional_summary")
+@with_options
 def private_directional_summary(
     points: ArrayLike,
     budget: Budget,
     *,
     order: int | tuple[int, ...] = 1,
     axial: bool = False,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release a differentially private summary of directions, anywhere on the sphere.
 
@@ -71,15 +61,10 @@ def private_directional_summary(
         Resultant, scatter, or both.
     axial : bool, default False
         Whether x and -x are the same: then the scatter is released, ``order=2``.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
-        and bounds of the value are about.
-    neighbours, adjacency, users, people, generator, accountant, n
-        As in :func:`private_statistic`. With ``users`` each person counts with one
-        direction: that of the sum of all own ones, or their main axis where the scatter alone is
-        released.
-    allow_unproven
-        As in :func:`private_statistic`.
+    **options
+        As in :func:`private_mean`; noise is added to vectors, and Gaussian noise is what limits
+        and bounds of the value are about. With ``users`` each person counts with one direction:
+        that of the sum of all own ones, or their main axis where the scatter alone is released.
 
     Returns
     -------
@@ -117,22 +102,11 @@ def private_directional_summary(
     True
     """
     statistic = _moments(order, axial)
-    options = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-    )
     return released_on_sphere(
         statistic,
         points,
         budget,
-        options,
+        Options(**options),
         read=_unit_vectors,
         own=main_axis if statistic == DirectionalMoments(2) else mean_direction,
         label="private_directional_summary",
@@ -169,19 +143,11 @@ def _moments(order: Any, axial: object) -> DirectionalMoments:
 
 @with_advice
 @work("private_rotation_mean")
+@with_options
 def private_rotation_mean(
     points: ArrayLike,
     budget: Budget,
-    *,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release a differentially private mean of rotations of space, wherever they lie.
 
@@ -195,13 +161,9 @@ def private_rotation_mean(
     points : array_like, shape (n, 3, 3) or (n, 4)
         Rotation matrices, or unit quaternions (x, y, z, w) of either sign; n >= 1. They may be read
         a part at a time: see :class:`riemdp.Chunks`.
-    budget, mechanism
-        As in :func:`private_directional_summary`.
-    neighbours, adjacency, users, people, generator, accountant, n
-        As in :func:`private_statistic`. With ``users`` each person counts with one
+    budget, **options
+        As in :func:`private_directional_summary`. With ``users`` each person counts with one
         rotation, the mean of all own ones in the same sense.
-    allow_unproven
-        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -235,22 +197,11 @@ def private_rotation_mean(
     >>> release.value.rotation.shape, release.guarantee
     ((3, 3), GDP(mu=1.0))
     """
-    options = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-    )
     return released_on_sphere(
         MeanRotation(),
         points,
         budget,
-        options,
+        Options(**options),
         read=unit_quaternions,
         own=main_axis,
         label="private_rotation_mean",
@@ -260,19 +211,11 @@ def private_rotation_mean(
 
 @with_advice
 @work("private_procrustes_mean")
+@with_options
 def private_procrustes_mean(
     points: ArrayLike,
     budget: Budget,
-    *,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release a differentially private full Procrustes mean of planar shapes.
 
@@ -286,13 +229,9 @@ def private_procrustes_mean(
     points : array_like, shape (n, k) of complex numbers, or (n, k, 2) of real ones
         k >= 3 landmarks, not all at one place. They may be read a part at a time: see
         :class:`riemdp.Chunks`.
-    budget, mechanism
-        As in :func:`private_directional_summary`.
-    neighbours, adjacency, users, people, generator, accountant, n
-        As in :func:`private_statistic`. With ``users`` each person counts with one
+    budget, **options
+        As in :func:`private_directional_summary`. With ``users`` each person counts with one
         shape, the mean of all own ones in the same sense.
-    allow_unproven
-        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -330,22 +269,11 @@ def private_procrustes_mean(
     >>> release.value["shape"].shape, release.guarantee
     ((4,), GDP(mu=1.0))
     """
-    options = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-    )
     return released_on_sphere(
         ProcrustesMean(),
         points,
         budget,
-        options,
+        Options(**options),
         read=preshapes,
         own=main_preshape,
         label="private_procrustes_mean",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from riemdp._checks import kind_of, shown
+from riemdp._combinations import SEARCH_IN_GROUPS, WEIGHTS_OF_GROUPS
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
@@ -24,13 +25,13 @@ from riemdp.release._group_releases import (
     check_one_group,
     plain_name,
 )
-from riemdp.release._private_mean import _wanted
+from riemdp.release._options import Options
+from riemdp.release._private_mean import checked_method, mean_of
 from riemdp.release._relation import relation, with_users
 from riemdp.release._remarks import tell
-from riemdp.release._run import Options, Ready, prepared
+from riemdp.release._run import Ready, prepared
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_shapes
-from riemdp.release._weights import people_weigh, with_contribution
 from riemdp.statistics import Records, as_records, labels_of
 
 if TYPE_CHECKING:
@@ -42,9 +43,8 @@ if TYPE_CHECKING:
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Anchor
     from riemdp.release._disjoint import Name
-    from riemdp.release._projection import Project
+    from riemdp.release._options import SupportsSpend
     from riemdp.release._relation import Adjacency
-    from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
 
 T = TypeVar("T")
@@ -60,19 +60,14 @@ def private_means(
     ids: Mapping[Name, ArrayLike] | None = None,
     users: Mapping[Name, ArrayLike] | None = None,
     people: Mapping[Name, int | Sequence[int | str]] | None = None,
-    contribution: int = 1,
-    method: Literal["one-shot", "refined"] = "one-shot",
-    rounds: int = 2,
-    shares: Sequence[float] | None = None,
-    alpha: float = 2.0,
+    n: Mapping[Name, int] | None = None,
+    method: Literal["auto", "one-shot", "refined"] = "auto",
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
+    adjacency: Adjacency | Neighbours | None = None,
+    contribution: int = 1,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-    n: Mapping[Name, int] | None = None,
     allow_unproven: bool = False,
-    project: Project = "auto",
 ) -> PrivateMeans:
     r"""Release the mean of each of several disjoint groups, each with the whole budget.
 
@@ -103,26 +98,20 @@ def private_means(
         Public number of people of each group, or list of their ids, beside ``users``; see
         :func:`riemdp.private_mean`. Nobody may be on two lists.
         Without it these numbers are private.
-    contribution : int, default 1
-        Largest number of records that a person counts for; see :func:`riemdp.private_mean`.
-    method, rounds, shares, alpha, mechanism
-        See :func:`riemdp.private_mean`. ``"auto"`` chooses group by group, by public numbers.
-    neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default, or in
-        one person if there are ``users``. In place of ``adjacency``.
-    adjacency : {"replace-one", "add-remove"}, optional
-        The same by name. With ``"add-remove"``, the default with ``users`` and without ``people``,
-        the sizes of the groups are private; a group without records is released like any other.
+    n : mapping of int or str to int, optional
+        Number of records of each group, where it is public and no shape or length says it.
+    method, mechanism, contribution, allow_unproven
+        See :func:`riemdp.private_mean`; ``"adaptive"`` is not for groups. ``"auto"`` chooses group
+        by group, by public numbers.
+    adjacency : {"replace-one", "add-remove"} or Neighbours, optional
+        With ``"add-remove"``, the default with ``users`` and without ``people``, the sizes of the
+        groups are private; a group without records is released like any other.
     generator : numpy.random.Generator, optional
         Source of noise; a new secure generator by default. Any other marks the releases
         ``private=False``, and draws in the order of the groups.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged once for all groups, before any record is opened. An account of a ledger gives one
         anchor, of which each release carries its part.
-    n : mapping of int or str to int, optional
-        Number of records of each group, where it is public and no shape or length says it.
-    allow_unproven, project
-        See :func:`riemdp.private_mean`.
 
     Returns
     -------
@@ -158,10 +147,14 @@ def private_means(
     """
     check_ball(ball)
     given = _groups(groups)
+    if any(each.weights is not None for each in given.values()):
+        raise InvalidParameterError(str(WEIGHTS_OF_GROUPS))
     for each in given.values():
         no_stream(each.points, "a check that groups have no record in common")
     budgets, entry = _budgets(budget, given)
-    wanted = _wanted(method, rounds, shares, alpha)
+    if checked_method(method) == "adaptive":
+        raise InvalidParameterError(str(SEARCH_IN_GROUPS))
+    wanted = mean_of(method)
     if ids is not None and users is not None:
         raise InvalidParameterError(
             "give ids or users, not both: users where the guarantee is about people"
@@ -170,9 +163,9 @@ def private_means(
     numbers = dict.fromkeys(given) if people is None else _by_group(people, given, "people")
     listed = check_lists(numbers)
     known = next(iter(numbers.values()), None)
-    between = relation(neighbours, adjacency, entry, has_users=has_users, people=known)
-    between = with_contribution(between, contribution)
-    wanted = people_weigh(between, wanted) or wanted
+    between = relation(
+        adjacency, entry, has_users=has_users, people=known, contribution=contribution
+    )
     check_one_group(between)
     takes_users = "users" in between.takes
     whose = users if users is not None else ids
@@ -186,11 +179,10 @@ def private_means(
     sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
     options = Options(
         mechanism=mechanism,
-        neighbours=between,
+        adjacency=between,
         generator=source_of(generator),
         accountant=accountant,
         allow_unproven=allow_unproven,
-        project=project,
     )
 
     def prepared_group(name: Name) -> Ready:

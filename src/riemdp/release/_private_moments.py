@@ -8,45 +8,34 @@ from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._run import Options, run
-from riemdp.statistics import DirectVariance, Moments, Recentred, Statistic, Variance
+from riemdp.release._options import Options, with_options
+from riemdp.release._run import run
+from riemdp.statistics import DirectVariance, Moments, Recentred, Variance
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Unpack
 
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball
-    from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._relation import Adjacency
+    from riemdp.release._options import ReleaseOptions
     from riemdp.release._release import Release
-    from riemdp.release._run import SupportsSpend
     from riemdp.release._search._found import PrivateBall
-    from riemdp.statistics import Neighbours
+    from riemdp.statistics import Records, Statistic
 
 
 @with_advice
 @work("private_moments")
+@with_options
 def private_moments(
-    points: ArrayLike,
+    points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None = None,
     *,
     second: Literal["scalar", "matrix"] = "scalar",
     base: Literal["public", "recentred"] = "public",
-    share: float = 0.2,
-    alpha: float = 2.0,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release the tangent mean and the second moment of manifold-valued data together.
 
@@ -55,29 +44,20 @@ def private_moments(
 
     Parameters
     ----------
-    points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
-        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
-    ball : Ball or PrivateBall
-        Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
-        found in the same records. Moments are about its centre.
+    points, ball
+        As in :func:`private_mean`. Moments are about the centre of the ball.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release. Under a pure epsilon nothing is free. On a ball that was
-        found a share of what is left there, all of it by default.
+        Guarantee of the whole release. Under a pure epsilon nothing is free.
     second : {"scalar", "matrix"}, default "scalar"
         The mean squared distance to the base; or the mean of ``v v^T``, v the normal coordinates
         of a record there, from which covariances, components and regions come.
     base : {"public", "recentred"}, default "public"
         Where records are seen from: the centre of the ball, or a mean that is released first, with
-        a ``share`` of the budget; records are clipped to ``alpha`` times the spread there,
-        so that noise follows the spread and not the radius. See
-        :class:`riemdp.statistics.Recentred`.
-    share, alpha : float
-        Of the first round, where the base is ``"recentred"``.
-    mechanism, neighbours, adjacency, users, people, generator, accountant, n
-        As in :func:`private_statistic`.
-    allow_unproven
-        As in :func:`private_statistic`.
+        a fifth of the budget; records are clipped to twice the spread there, so that noise follows
+        the spread and not the radius. For other numbers release
+        :class:`riemdp.statistics.Recentred` with :func:`private_statistic`.
+    **options
+        As in :func:`private_mean`.
 
     Returns
     -------
@@ -107,41 +87,22 @@ def private_moments(
     >>> release.value.mean.shape, release.value.covariance.shape
     ((3,), (2, 2))
     """
-    moments = Moments(second)
-    statistic = Recentred(moments, share, alpha) if _recentred(base, share, alpha) else moments
-    options = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-    )
-    return run(lambda *_: statistic, points, ball, budget, options, label="private_moments")
+    _one_of(base, "public", "recentred")
+    moments, chosen = Moments(second), Options(**options)
+    statistic = moments if base == "public" else Recentred(moments)
+    return run(lambda *_: statistic, points, ball, budget, chosen, label="private_moments")
 
 
 @with_advice
 @work("private_variance")
+@with_options
 def private_variance(
-    points: ArrayLike,
+    points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None = None,
     *,
     base: Literal["recentred", "public", "direct"] = "recentred",
-    share: float = 0.2,
-    alpha: float = 2.0,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release the variance of manifold-valued data: the mean squared distance to their mean.
 
@@ -149,17 +110,15 @@ def private_variance(
 
     Parameters
     ----------
-    points, ball, budget, share, alpha
+    points, ball, budget
         As in :func:`private_moments`.
     base : {"recentred", "public", "direct"}, default "recentred"
         ``"recentred"`` and ``"public"``: from a mean and a second moment that are released
         together, as by :func:`private_moments`. ``"direct"``: noise is added to the variance
         itself, which takes more of it under Gaussian noise, and less under a pure epsilon in some
         twenty dimensions or more.
-    mechanism, neighbours, adjacency, users, people, generator, accountant, n
-        As in :func:`private_statistic`.
-    allow_unproven
-        As in :func:`private_statistic`.
+    **options
+        As in :func:`private_mean`.
 
     Returns
     -------
@@ -185,35 +144,13 @@ def private_variance(
     >>> bool(abs(release.value - 0.18) < 0.09)  # two coordinates with 0.09 each
     True
     """
-    statistic: Statistic
-    if is_one_of(base, ("direct",)):
-        _recentred("public", share, alpha)
-        statistic = DirectVariance()
-    elif _recentred(base, share, alpha, others='"direct"'):
-        statistic = Variance("recentred", share, alpha)
-    else:
-        statistic = Variance("public")
-    options = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-    )
-    return run(lambda *_: statistic, points, ball, budget, options, label="private_variance")
+    _one_of(base, "recentred", "public", "direct")
+    statistic: Statistic = DirectVariance() if base == "direct" else Variance(base)
+    chosen = Options(**options)
+    return run(lambda *_: statistic, points, ball, budget, chosen, label="private_variance")
 
 
-def _recentred(base: object, share: float, alpha: float, others: str = "") -> bool:
-    """Whether a mean is released first; refuses options of that where none is."""
-    if not is_one_of(base, ("public", "recentred")):
-        known = ", ".join(('"public"', '"recentred"', *([others] if others else ())))
-        raise InvalidParameterError(f"base must be one of {known}, got {shown(base)}")
-    if base == "public" and (share, alpha) != (0.2, 2.0):
-        raise InvalidParameterError(
-            'share and alpha are options of base="recentred"; give them with it'
-        )
-    return base == "recentred"
+def _one_of(base: object, *known: str) -> None:
+    if not is_one_of(base, known):
+        names = ", ".join(f'"{name}"' for name in known)
+        raise InvalidParameterError(f"base must be one of {names}, got {shown(base)}")

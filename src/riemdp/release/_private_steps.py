@@ -2,79 +2,54 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._run import Options, run
+from riemdp.release._options import Options, with_options
+from riemdp.release._run import run
 from riemdp.statistics import GeometricMedian, HuberMean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Unpack
 
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball
-    from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._relation import Adjacency
+    from riemdp.release._options import ReleaseOptions
     from riemdp.release._release import Release
-    from riemdp.release._run import SupportsSpend
     from riemdp.release._search._found import PrivateBall
-    from riemdp.statistics import Neighbours
+    from riemdp.statistics import Records
 
 
 @with_advice
 @work("private_median")
+@with_options
 def private_median(
-    points: ArrayLike,
+    points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None = None,
-    *,
-    steps: int = 12,
-    warm_share: float = 0.25,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release a differentially private geometric median of manifold-valued data.
 
     Noisy steps: the tangent mean at the centre of the ball first, with the spread of the records,
-    then ``steps`` steps along the mean of the directions in which records are seen. A record
+    then twelve steps along the mean of the directions in which records are seen. A record
     counts as a unit vector, so that outliers move the median little and its noise follows the
     spread of the records, not the radius of the ball. There is no solver and no limit of the
-    radius but the ball's own, on every manifold.
+    radius but the ball's own, on every manifold. Other numbers of steps, and shares of the budget,
+    are fields of :class:`riemdp.statistics.GeometricMedian`, for :func:`private_statistic`.
 
     Parameters
     ----------
-    points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
-        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
-    ball : Ball or PrivateBall
-        Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
-        found in the same records.
+    points, ball
+        As in :func:`private_mean`.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the whole release. Gaussian noise composes without loss; for pure budgets,
-        whose shares add up, there is much more noise. On a ball that was found a share of what is
-        left there, all of it by default.
-    steps : int, default 12
-        Number of steps, public.
-    warm_share : float, default 0.25
-        Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
-    neighbours, adjacency, users, people, generator, accountant, n
-        As in :func:`private_statistic`.
-    allow_unproven
-        As in :func:`private_statistic`.
+        whose shares add up, there is much more noise.
+    **options
+        As in :func:`private_mean`; noise is added to vectors in tangent spaces.
 
     Returns
     -------
@@ -106,60 +81,29 @@ def private_median(
     >>> bool(ball.manifold.dist(release.value, ball.center) < 0.2)
     True
     """
-    statistic = GeometricMedian(steps, warm_share)
-    options = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-    )
-    return run(lambda *_: statistic, points, ball, budget, options, label="private_median")
+    median, chosen = GeometricMedian(), Options(**options)
+    return run(lambda *_: median, points, ball, budget, chosen, label="private_median")
 
 
 @with_advice
 @work("private_huber")
+@with_options
 def private_huber(
-    points: ArrayLike,
+    points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None = None,
-    *,
-    steps: int = 12,
-    warm_share: float = 0.25,
-    threshold: float = 1.0,
-    clip: float = math.inf,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release a differentially private Huber mean: between the mean and the median.
 
     Noisy steps as of :func:`private_median`, in which a record counts as in a mean up to a length,
-    and with that length beyond it.
+    the spread that the first round releases, and with that length beyond it. Other lengths are
+    fields of :class:`riemdp.statistics.HuberMean`, for :func:`private_statistic`.
 
     Parameters
     ----------
-    points, ball, budget, steps, warm_share, mechanism
+    points, ball, budget, **options
         As in :func:`private_median`.
-    threshold : float, default 1.0
-        The length, in units of the spread that the first round releases; ``inf`` for ``clip``
-        alone.
-    clip : float, default inf
-        Largest length, in units of distance: a public number.
-    neighbours, adjacency, users, people, generator, accountant, n
-        As in :func:`private_statistic`.
-    allow_unproven
-        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -188,16 +132,5 @@ def private_huber(
     >>> bool(ball.manifold.dist(release.value, ball.center) < 0.2)
     True
     """
-    statistic = HuberMean(steps, warm_share, threshold, clip)
-    options = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-    )
-    return run(lambda *_: statistic, points, ball, budget, options, label="private_huber")
+    huber, chosen = HuberMean(), Options(**options)
+    return run(lambda *_: huber, points, ball, budget, chosen, label="private_huber")

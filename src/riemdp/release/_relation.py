@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from riemdp._checks import count, is_one_of, shown
+from riemdp._checks import count, is_one_of, kind_of
 from riemdp._combinations import N_OF_PEOPLE, PEOPLE_OF_RECORDS, SEARCH, STATED_IS_PRIVATE
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.statistics import (
@@ -15,9 +15,9 @@ from riemdp.statistics import (
     Neighbours,
     Records,
     ReplaceOne,
+    ReplacePoint,
     ReplaceUser,
     as_records,
-    check_neighbours,
     labels_of,
 )
 
@@ -28,38 +28,41 @@ if TYPE_CHECKING:
 
     from riemdp.privacy import Budget
 
-#: How neighbouring data sets differ, whether in a record or in a person.
-Adjacency = Literal["replace-one", "add-remove"]
+#: How neighbouring data sets differ. Of people the first two mean what they mean of records.
+Adjacency = Literal["replace-one", "add-remove", "replace-user", "add-remove-user", "replace-point"]
 
 #: An id with its type.
 Person = tuple[type, int | str]
 
-_OF_RECORDS: dict[str, type[Neighbours]] = {"replace-one": ReplaceOne, "add-remove": AddRemove}
+_KINDS: dict[str, type[Neighbours]] = {
+    kind.name: kind for kind in (ReplaceOne, AddRemove, ReplaceUser, AddRemoveUser, ReplacePoint)
+}
 _OF_USERS: dict[str, type[Neighbours]] = {"replace-one": ReplaceUser, "add-remove": AddRemoveUser}
 
 
 def relation(
-    neighbours: Neighbours | None,
-    adjacency: Adjacency | None,
+    adjacency: Adjacency | Neighbours | None,
     budget: Budget | None,
     *,
     has_users: bool,
     people: int | Sequence[int | str] | None = None,
+    contribution: int = 1,
 ) -> Neighbours:
     """Return the relation that a guarantee is asked for.
 
     Parameters
     ----------
-    neighbours : Neighbours or None
-        The relation itself.
-    adjacency : {"replace-one", "add-remove"} or None
-        How data sets differ.
+    adjacency : Adjacency, Neighbours or None
+        How data sets differ; by default as the budget says, and else in one record, or in one
+        person: added or removed, unless the number of people is public.
     budget : Budget or None
         Which may name its relation.
     has_users : bool
         Whether it is said whose record each is.
     people : int or sequence of int and str, optional
         Public number of people, or list of their ids. Without it their number is private.
+    contribution : int, default 1
+        How many records a person counts for at most.
 
     Returns
     -------
@@ -71,44 +74,53 @@ def relation(
         If they say different things, or the number of people is public and not stated.
     """
     said = getattr(budget, "adjacency", ReplaceOne.name)
-    if neighbours is not None:
-        check_neighbours(neighbours)
-        if adjacency is not None:
-            raise InvalidParameterError("give either neighbours or adjacency, not both")
-        found = neighbours
+    if isinstance(adjacency, Neighbours):
+        found = adjacency
     else:
-        if not (adjacency is None or is_one_of(adjacency, tuple(_OF_RECORDS))):
-            raise InvalidParameterError(
-                f'adjacency must be "replace-one" or "add-remove", got {shown(adjacency)}; for '
-                "guarantees about people say whose each record is, users=..., beside either"
-            )
-        of_units = _OF_USERS if has_users else _OF_RECORDS
-        known = {kind.name: kind for kind in of_units.values()}
-        if adjacency is None and said in known and said != ReplaceOne.name:
-            found = known[said]()
-        else:
+        kinds = _KINDS | _OF_USERS if has_users else _KINDS
+        name: Any = adjacency
+        if name is None:
             default = "add-remove" if has_users and people is None else "replace-one"
-            found = of_units[adjacency or default]()
+            is_of_unit = said in _KINDS and ("users" in _KINDS[said].takes) == has_users
+            name = said if is_of_unit and said != ReplaceOne.name else default
+        if not is_one_of(name, tuple(kinds)):
+            known = ", ".join(f'"{name}"' for name in kinds)
+            raise InvalidParameterError(
+                f"adjacency must be one of {known}, or a Neighbours of riemdp.statistics, got "
+                f"{kind_of(name)}; for guarantees about people say whose each record is, "
+                "users=..."
+            )
+        found = kinds[name]()
     if said not in (ReplaceOne.name, found.adjacency):  # what names none is for the one asked for
         raise InvalidParameterError(
             f"the budget is about {said} data sets, and the release about {found.adjacency} ones; "
             f'ask for both under one relation, as budget.under("{found.adjacency}") does'
         )
-    asked = "the adjacency of the budget" if adjacency is None else "adjacency"
-    _check_people(found, people, asked="neighbours" if neighbours is not None else asked)
+    _check_people(found, people)
+    return _with_contribution(found, contribution)
+
+
+def _with_contribution(neighbours: Neighbours, contribution: int) -> Neighbours:
+    """Return a relation between people, who count for up to so many records."""
+    if contribution == 1:
+        return neighbours
+    if "users" not in neighbours.takes:
+        raise InvalidParameterError(f"{neighbours.name}: {PEOPLE_OF_RECORDS}")
+    people: Any = neighbours
+    if people.contribution != 1:
+        raise InvalidParameterError("give contribution once: in adjacency, or as an argument")
+    found: Neighbours = replace(people, contribution=contribution)
     return found
 
 
-def _check_people(
-    neighbours: Neighbours, people: int | Sequence[int | str] | None, *, asked: str
-) -> None:
+def _check_people(neighbours: Neighbours, people: int | Sequence[int | str] | None) -> None:
     """Refuse a number of people that is stated where it is private, or not where it is public."""
     about_people = "users" in neighbours.takes
     if people is None:
         if about_people and neighbours.size_is_public:
             raise InvalidParameterError(
                 f"{neighbours.name} needs a public number of people, and their number is private "
-                f"unless you state it: give people=... beside users=..., or leave out {asked}"
+                f"unless you state it: give people=... beside users=..., or ask for add-remove"
             )
         return
     number_of_people(people)
@@ -116,8 +128,8 @@ def _check_people(
         raise InvalidParameterError(f"{neighbours.name}: {PEOPLE_OF_RECORDS}")
     if not neighbours.size_is_public:
         raise InvalidParameterError(
-            f"{STATED_IS_PRIVATE.why} under {neighbours.name}: leave out people, or leave out "
-            f"{asked}"
+            f"{STATED_IS_PRIVATE.why} under {neighbours.name}: leave out people, or ask for "
+            "replace-one"
         )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from riemdp._part import both_proved
 from riemdp._progress import ticks, uncounted, work
 from riemdp._versions import installed_versions
 from riemdp.manifolds import Ball, check_ball, clip_norm
-from riemdp.mechanisms import Choice, Mechanism, calibrated
+from riemdp.mechanisms import calibrated
 from riemdp.noise import source_of
 from riemdp.noise.exact import Rounded
 from riemdp.privacy import Budget, check_budget
@@ -32,11 +32,11 @@ from riemdp.release._doubt import not_proved
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import Asked, Offer, Terms, passes
-from riemdp.release._projection import check_project, with_projection
+from riemdp.release._options import Options, with_options
+from riemdp.release._projection import with_projection
 from riemdp.release._relation import (
     check_searched,
     list_of_people,
-    relation,
     says_whose,
     stated_number,
     with_users,
@@ -48,6 +48,7 @@ from riemdp.release._search._found import PrivateBall
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._streams import Stream, is_file_of_array, is_stream
 from riemdp.release._unopened import Unopened
+from riemdp.release._weights import weighted
 from riemdp.statistics import (
     Answer,
     Prepared,
@@ -62,116 +63,40 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy import Anchor
     from riemdp.release._offer import Wanted
-    from riemdp.release._projection import Project
-    from riemdp.release._relation import Adjacency
+    from riemdp.release._options import ReleaseOptions, SupportsSpend
     from riemdp.release._unopened import Source
-    from riemdp.statistics import Neighbours, Records
+    from riemdp.statistics import Records
 
     FloatArray = NDArray[np.float64]
 
 
-class SupportsSpend(Protocol):
-    """Anything that keeps the account of a total budget."""
-
-    def spend(self, guarantee: Budget, label: str) -> object:
-        """Charge a guarantee, or raise and change nothing."""
-
-
 @with_advice
 @work("private_statistic")
+@with_options
 def private_statistic(
     statistic: Statistic,
     points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None = None,
-    *,
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    people: int | Sequence[int | str] | None = None,
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    n: int | None = None,
-    allow_unproven: bool = False,
-    project: Project = "auto",
+    **options: Unpack[ReleaseOptions],
 ) -> Release:
     r"""Release a differentially private statistic of manifold-valued data.
-
-    Records are validated and clipped to the ball one by one; the statistic of the clipped records
-    is released with noise calibrated to the budget, on the space of its answers. Nothing but the
-    ball, ``n``, the budget and the options sets the noise.
 
     Parameters
     ----------
     statistic : Statistic
         What is computed; see :mod:`riemdp.statistics`.
     points : array_like, shape (n, \*point_shape), or Records
-        Data, n >= 1. Records outside the ball are projected onto it. With labels or covariates,
-        where the statistic takes them, as :class:`riemdp.statistics.Records`. Or a function
-        without arguments that returns them, which is called after the charge.
-        Or records that are read a part at a time, where the statistic is a sum over them, or takes
-        a public number of passes: a memory map, a Zarr array, an iterator of arrays, a list of
-        paths, or :class:`riemdp.Chunks`.
-    ball : Ball or PrivateBall
-        Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
-        found in the same records.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee that the release has to satisfy. On a ball that was found a share of what is left
-        there, all of it by default.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        ``"auto"`` takes the mechanism with the least expected distance, decided from public
-        numbers alone, among those that are proved (among all with ``allow_unproven``). A name or a
-        class is calibrated here; an instance has to satisfy the budget as it is.
-    neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default. In
-        place of ``adjacency``.
-    adjacency : {"replace-one", "add-remove"}, optional
-        Whether one record is replaced, with a public ``n``, or added or removed: then the number
-        of records is private, what is released is a sum with that number, and ``release.n`` is
-        None. By default what the budget names, and else ``"replace-one"``; with ``users`` and
-        without ``people`` ``"add-remove"``.
-    users : array_like of int or str, shape (n,), optional
-        Whose record each is, where people are to be protected with all their records: their
-        records are averaged in the tangent space at the centre of the ball, and the statistic is
-        that of one mean a person. Of labels and covariates, which may differ within a person, rows
-        of sums are averaged instead. What the ids are does not count, only who shares one.
-    people : int or sequence of int and str, optional
-        Public number of people, beside ``users``: that of a list which is not made of the records.
-        Or that list of ids itself: then a record of nobody on it is an error.
-        It is ``release.n``, and one person's records are replaced. Who has no record counts as the
-        centre of the ball, in no class, in the middle of the range of covariates, with weight 0.
-        Without it the number of people is private, and is never read off the ids.
-    generator : numpy.random.Generator, optional
-        Source of noise; a new secure generator by default. Any other marks the release
-        ``private=False``.
-    accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget on public arguments alone, before the records are opened. From then
-        on every failure is one :class:`riemdp.ReleaseFailedError` that says nothing: why is for the
-        holder of the data, who reads the logger ``"riemdp.data_holder"``, or uses
-        :func:`riemdp.check` before. What the account gives back for the charge goes with the
-        release where it has an anchor: :attr:`Release.anchor`. Without an account errors tell of
-        the records.
-    n : int, optional
-        Number of records, where it is public; of people it is ``people``. By default it is read
-        off the shape of an array or the length of a list, and nothing else is looked at; it has to
-        be given where ``points`` is a function, an iterator or a list of paths.
-        Of records that are read a part at a time fewer may come: the centre of the ball stands for
-        those that do not.
-    allow_unproven : bool, default False
-        Whether parts may be used whose claims nobody proved; the release then says
-        ``proven=False``.
-    project : {"auto", True, False}, default "auto"
-        Whether the draw is projected onto the ball of answers, which costs no privacy. It makes
-        one release better where the noise is shorter than the radius, and any average of
-        releases, or of the factors of one, worse. ``"auto"`` projects in the first case alone,
-        and never on products. The release says which: :attr:`Release.projected`.
+        Data, as of :func:`private_mean`. With labels or covariates, where the statistic takes
+        them, as :class:`riemdp.Records`.
+    ball, budget, **options
+        As in :func:`private_mean`.
 
     Returns
     -------
@@ -179,18 +104,8 @@ def private_statistic(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
-    UnsupportedError
-        If the statistic, the mechanism or the definition is not available here.
-    NotAttainableError
-        If no noise attains the budget, or an instance has too little noise.
-    InvalidParameterError
-        If an argument is of the wrong kind or outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What :func:`private_mean` raises.
 
     References
     ----------
@@ -208,43 +123,8 @@ def private_statistic(
     ('frechet-mean', GDP(mu=1.0))
     """
     check_statistic(statistic)
-    chosen = Options(
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        people=people,
-        generator=generator,
-        accountant=accountant,
-        n=n,
-        allow_unproven=allow_unproven,
-        project=project,
-    )
+    chosen = Options(**options)
     return run(lambda *_: statistic, points, ball, budget, chosen, label="private_statistic")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Options:
-    """What a caller may choose of a release by keywords; see :func:`private_statistic`."""
-
-    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto"
-    neighbours: Neighbours | None = None
-    adjacency: Adjacency | None = None
-    users: ArrayLike | None = None
-    people: int | Sequence[int | str] | None = None
-    # whether records are one of each person already, for statistics that need no ball
-    averaged: bool = False
-    # no defaults: an entry point that forgot the account would charge nobody
-    generator: np.random.Generator | None
-    accountant: SupportsSpend | None
-    n: int | None = None
-    allow_unproven: bool
-    project: Project = "auto"
-
-    def relation(self, budget: Budget | None, *, has_users: bool) -> Neighbours:
-        """Return the relation that a guarantee is asked for; see :func:`relation`."""
-        said, people = self.neighbours, self.people
-        return relation(said, self.adjacency, budget, has_users=has_users, people=people)
 
 
 def run(
@@ -347,9 +227,12 @@ def prepared(
     has_users = says_whose(records)
     said = budget
     if found is not None:
-        asks = options.neighbours, options.adjacency, options.people
-        said = found.budget if asks == (None, None, None) else None
+        asks = options.adjacency is not None or options.people is not None
+        of_people = found.budget.adjacency.endswith("-user")
+        # another relation than the search's is refused below, in its own words
+        said = None if asks or has_users != of_people else found.budget
     neighbours = options.relation(said, has_users=has_users)
+    records, wanted = weighted(records, wanted, neighbours, options)
     if found is not None:
         check_searched(neighbours)
         if neighbours.adjacency != found.budget.adjacency:
@@ -359,7 +242,6 @@ def prepared(
     limit: Any = budget if found is None else found.part(budget)
     check_budget(limit)
     limit = limit.under(neighbours.adjacency)
-    check_project(options.project)
     check_accountant(accountant)
     streams = not together and is_stream(records.points, neighbours)
     source = source_of(options.generator)
@@ -412,7 +294,7 @@ def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer
         reason = "named by the caller" if known else "given by the caller, calibrated"
         if not allowed and (missing := chosen.unproven(terms.budget)):
             raise not_proved(missing)
-    return with_projection(chosen, options.project), reason
+    return with_projection(chosen), reason
 
 
 def _in_fewest_passes(wanted: Wanted, terms: Terms, *, allow_unproven: bool) -> tuple[Offer, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count, real_array
-from riemdp._combinations import PEOPLE_WEIGH, STATED_IS_PRIVATE, USERS_OF_RECORDS
+from riemdp._combinations import LABELS_WEIGH, PEOPLE_WEIGH, STATED_IS_PRIVATE, USERS_OF_RECORDS
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._zarr_arrays import is_zarr, whole
@@ -259,12 +259,11 @@ def check_several_labels(neighbours: Neighbours, statistic: Statistic) -> None:
     """Refuse a statistic of points for people who may have several labels or covariates."""
     several = {"labels", "covariates"} & set(statistic.takes)
     if "users" in neighbours.takes and statistic.of == "points" and several:
-        instead = 'say of = "rows" in its class, if it adds integer rows'
         if "weights" in statistic.takes:
-            instead = "leave out contribution, and release it without weights"
+            raise UnsupportedError(str(LABELS_WEIGH))
         raise UnsupportedError(
             f"a person may have several {' and '.join(sorted(several))}, and the {statistic.title} "
-            f"sees a point of each: {instead}"
+            'sees a point of each: say of = "rows" in its class, if it adds integer rows'
         )
 
 

@@ -1,4 +1,4 @@
-"""Which mean is released with weights."""
+"""Which statistic is released with weights."""
 
 from __future__ import annotations
 
@@ -7,53 +7,44 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp import statistics  # most means have no weights: their names are found in use
+from riemdp import statistics  # most have none: their names are found in use
 from riemdp._checks import real_entries, shown
-from riemdp._combinations import BESIDE_CHUNKS, PEOPLE_OF_RECORDS, PEOPLE_WEIGH, WEIGHTS_HAVE_PLACES
+from riemdp._combinations import BESIDE_CHUNKS, PEOPLE_WEIGH, WEIGHTS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
 from riemdp.release._relation import says_whose
 from riemdp.release._streams import is_file_of_array, is_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.manifolds import Ball
     from riemdp.release._offer import Wanted
-    from riemdp.statistics import Neighbours, Records
+    from riemdp.release._options import Options
+    from riemdp.statistics import Neighbours, Records, Statistic
 
 
 def weighted(
-    records: Records,
-    weights: ArrayLike | None,
-    neighbours: Neighbours,
-    mean: Wanted,
-    *,
-    private: bool,
-) -> tuple[Records, Wanted | None]:
-    """Return records with their weights, shape (n,), and the mean that takes them, None without.
+    records: Records, wanted: Wanted, neighbours: Neighbours, options: Options
+) -> tuple[Records, Wanted]:
+    """Return records with their weights, shape (n,), and the statistic that takes them.
 
-    ``mean`` is which one it is without them.
-
-    ``private`` says whether weights are as private as the points: then they may come with records
-    that are not opened yet. Public ones are divided by the largest; they have to be finite and at
-    least 0, and belong to places, which the relation has to keep.
+    Private weights may come with records that are not opened yet. Public ones are divided by the
+    largest; they have to be finite and at least 0, and belong to places, which the relation has to
+    keep.
     """
+    weights, private = options.weights, options.private_weights
     if not isinstance(private, bool):
         raise InvalidParameterError(f"private_weights must be true or false, got {shown(private)}")
     own = records.weights is not None
-    if says_whose(records) and (own or private or weights is not None):
+    if says_whose(records) and (private or weights is not None):
         raise InvalidParameterError(str(PEOPLE_WEIGH))
     stream = is_stream(records.points) and not is_file_of_array(records.points)
     if weights is None:
-        if private and (own or stream or callable(records.points)):
-            return records, _with_private(mean)
-        if own:
-            raise InvalidParameterError(
-                "say whether the weights are as private as the points, private_weights=True; give "
-                "public ones as an argument, weights=..."
-            )
-        if private:
+        if private and not (own or stream or callable(records.points)):
             raise InvalidParameterError("private_weights is about weights: give weights=...")
-        return records, people_weigh(neighbours, mean)
+        return records, _with_private(wanted) if private or "weights" in neighbours.adds else wanted
     if own:
         raise InvalidParameterError("give weights once: as an argument, not with the records too")
     if not private and not neighbours.keeps_places:
@@ -65,30 +56,32 @@ def weighted(
         )
         raise InvalidParameterError(str(BESIDE_CHUNKS) + (with_each if private else ""))
     if private:
-        return replace(records, weights=weights), _with_private(mean)
+        return replace(records, weights=weights), _with_private(wanted)
     public = _relative(weights)
     share = statistics.largest_share(public)
-
-    def wanted(ball: Any, mechanism: Any) -> Any:
-        return statistics.Weighted(mean(ball, mechanism), share)
-
-    return replace(records, weights=public), wanted
+    return replace(records, weights=public), _taking_weights(
+        wanted, lambda found, _: statistics.Weighted(found, share)
+    )
 
 
-def people_weigh(neighbours: Neighbours, mean: Wanted) -> Wanted | None:
-    """Return the mean of people who do not count alike; None where they do."""
-    return _with_private(mean) if "weights" in neighbours.adds else None
+def _with_private(wanted: Wanted) -> Wanted:
+    """Return what is released with private weights: of a Fréchet mean, no sum, the tangent mean."""
 
-
-def _with_private(mean: Wanted) -> Wanted:
-    """Return the mean with private weights: of sums, so the tangent mean for a Fréchet mean."""
-
-    def wanted(ball: Any, mechanism: Any) -> Any:
-        found = mean(ball, mechanism)
+    def of_sums(found: Statistic, ball: Ball) -> Statistic:
         is_curved = isinstance(found, statistics.FrechetMean) and ball.manifold.chart is None
         return statistics.weighted(statistics.TangentMean() if is_curved else found, ball)
 
-    return wanted
+    return _taking_weights(wanted, of_sums)
+
+
+def _taking_weights(wanted: Wanted, with_weights: Callable[[Statistic, Ball], Statistic]) -> Wanted:
+    """Return the statistic that takes weights, where the one that is wanted does not itself."""
+
+    def found(ball: Any, mechanism: Any) -> Any:
+        one = wanted(ball, mechanism)
+        return one if "weights" in one.takes else with_weights(one, ball)
+
+    return found
 
 
 def _relative(weights: ArrayLike) -> NDArray[np.float64]:
@@ -105,16 +98,3 @@ def _relative(weights: ArrayLike) -> NDArray[np.float64]:
     if largest == 0.0:
         raise InvalidParameterError("weights must not all be 0")
     return np.asarray(found / largest)
-
-
-def with_contribution(neighbours: Neighbours, contribution: int) -> Neighbours:
-    """Return a relation between people, who count for up to so many records."""
-    if contribution == 1:
-        return neighbours
-    if "users" not in neighbours.takes:
-        raise InvalidParameterError(f"{neighbours.name}: {PEOPLE_OF_RECORDS}")
-    people: Any = neighbours
-    if people.contribution != 1:
-        raise InvalidParameterError("give contribution once: with neighbours, or as an argument")
-    found: Neighbours = replace(people, contribution=contribution)
-    return found

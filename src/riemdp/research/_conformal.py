@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.privacy import Anchor
-    from riemdp.release._run import SupportsSpend
+    from riemdp.release._options import SupportsSpend
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import FloatArray
     from riemdp.privacy import Anchor
-    from riemdp.release._run import SupportsSpend
+    from riemdp.release._options import SupportsSpend
 
 #: Format of the documents.
 FORMAT = "riemdp/research/1"
@@ -219,7 +219,7 @@ def private_mean(
     """
     check_ball(ball)
     check_budget(budget)
-    if not isinstance(relation(None, None, budget, has_users=False), ReplaceOne):
+    if not isinstance(relation(None, budget, has_users=False), ReplaceOne):
         raise UnsupportedNeighboursError(
             f"a research release is about one replaced record, and {budget} is not; leave the "
             "adjacency out"

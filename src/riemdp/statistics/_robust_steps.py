@@ -45,11 +45,11 @@ class WarmSteps(Statistic):
         "or stopping moved the value is not bounded"
     )
 
-    rounds: int = 12
+    steps: int = 12
     warm_share: float = 0.25
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rounds", step_count(self.rounds, "steps"))
+        object.__setattr__(self, "steps", step_count(self.steps, "steps"))
         share = real(self.warm_share, "warm_share")
         if not 0.0 < share < 1.0:
             raise InvalidParameterError(f"warm_share must be over 0 and under 1, got {share}")
@@ -63,13 +63,13 @@ class WarmSteps(Statistic):
         unit = min(ball.reach, max(self.unit(spread), LEAST * ball.reach))
         view = View(ball, start.stepped(mean_of(ball, answer)), unit)
         trail, lengths = [], []
-        for step in range(self.rounds):
+        for step in range(self.steps):
             answer = yield Rows(
                 Vector(ball.manifold.dim),
                 ball.reach,
                 view.vectors(unit=self.directions),
                 clipped=view.clipped,
-                share=(1.0 - self.warm_share) / self.rounds,
+                share=(1.0 - self.warm_share) / self.steps,
                 length=unit,
             )
             length = min(self.length(step) * unit, 2.0 * ball.reach)
@@ -88,7 +88,7 @@ class WarmSteps(Statistic):
 
     def ends(self, step: int) -> bool:
         """Whether where a step ends is averaged."""
-        return 2 * (step + 1) > self.rounds
+        return 2 * (step + 1) > self.steps
 
     def noises(self, lengths: Sequence[float], spread: float) -> list[float]:
         """Return how long the value's noise is for noise of length 1 at the start, and in a step.
@@ -101,7 +101,7 @@ class WarmSteps(Statistic):
             weight += self.ends(step)
             found.append(weight * length)
             weight *= 1.0 - _PULL * (min(1.0, length / spread) if spread else 1.0)
-        ends = sum(map(self.ends, range(self.rounds)))
+        ends = sum(map(self.ends, range(self.steps)))
         return [each / ends for each in (weight, *reversed(found))]
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:  # noqa: ARG002
@@ -130,7 +130,7 @@ class GeometricMedian(WarmSteps):
 
     Parameters
     ----------
-    rounds : int, default 12
+    steps : int, default 12
         Number of steps after the first round.
     warm_share : float, default 0.25
         Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.
@@ -177,7 +177,7 @@ class GeometricMedian(WarmSteps):
 
     def length(self, step: int) -> float:
         """Shorter by one factor each; see :meth:`WarmSteps.length`."""
-        return float(self.eta * self.last ** (step / max(1, self.rounds - 1)))
+        return float(self.eta * self.last ** (step / max(1, self.steps - 1)))
 
     def unit(self, spread: float) -> float:
         """Return the spread; see :meth:`WarmSteps.unit`."""
@@ -194,7 +194,7 @@ class HuberMean(WarmSteps):
 
     Parameters
     ----------
-    rounds : int, default 12
+    steps : int, default 12
         Number of steps after the first round.
     warm_share : float, default 0.25
         Share of the budget that the first round takes: of epsilon, of rho, or of mu^2.

@@ -25,4 +25,4 @@ def found(plane):
 @pytest.fixture(scope="session")
 def release(plane):
     rng = np.random.default_rng(1)
-    return private_mean(cluster(600, 2), plane, GDP(1.0), adapt=True, generator=rng)
+    return private_mean(cluster(600, 2), plane, GDP(1.0), method="adaptive", generator=rng)

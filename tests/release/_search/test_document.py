@@ -33,7 +33,7 @@ def test_a_release_without_a_search_has_no_such_key(plane):
 def test_a_whole_space_comes_back():
     space = Sphere(2)
     points = Ball(space, space.origin, 0.05).point(np.zeros((800, 2)))
-    release = private_mean(points, Ball.whole(space), GDP(2.0), adapt=True)
+    release = private_mean(points, Ball.whole(space), GDP(2.0), method="adaptive")
     again = Release.from_json(release.to_json())
     assert again.search == release.search
     assert again.search.ball.is_whole

@@ -48,7 +48,7 @@ def test_the_forecast_is_about_what_is_found():
                 points,
                 ball,
                 budget,
-                adapt=True,
+                method="adaptive",
                 mechanism="tangent-gaussian",
                 generator=np.random.default_rng(seed),
             )
@@ -59,15 +59,17 @@ def test_the_forecast_is_about_what_is_found():
 
 
 def test_a_plan_tells():
-    made = plan(Euclidean(2), 1.0, 2000, PureDP(1.0), adapt=True, mechanisms=["tangent-laplace"])
-    assert made.adapt == forecast(1.0, 2, 2000, PureDP(1.0))
-    assert made.adapt.if_wide == pytest.approx(1.0 / 0.98)
-    assert str(made.adapt) in str(made)
+    made = plan(
+        Euclidean(2), 1.0, 2000, PureDP(1.0), method="adaptive", mechanisms=["tangent-laplace"]
+    )
+    assert made.search == forecast(1.0, 2, 2000, PureDP(1.0))
+    assert made.search.if_wide == pytest.approx(1.0 / 0.98)
+    assert str(made.search) in str(made)
     without = plan(Euclidean(2), 1.0, 2000, PureDP(1.0), mechanisms=["tangent-laplace"])
-    assert without.adapt is None
-    assert "adapt" not in str(without)
+    assert without.search is None
+    assert "adaptive" not in str(without)
     with pytest.raises(UnsupportedBudgetError):
-        plan(Euclidean(2), 1.0, 2000, KLDP(1.0), adapt=True, mechanisms=["tangent-laplace"])
+        plan(Euclidean(2), 1.0, 2000, KLDP(1.0), method="adaptive", mechanisms=["tangent-laplace"])
 
 
 def test_a_budget_that_underflows_has_no_smallest_n():

@@ -53,7 +53,7 @@ def test_what_was_searched_is_verified(manifold, radius, budget):
     ball = Ball(manifold, manifold.origin, radius)
     rng = np.random.default_rng(0)
     points = ball.point(rng.normal(size=(400, manifold.dim)) * 0.03 * radius + 0.2 * radius)
-    release = private_mean(points, ball, budget, adapt=True, generator=rng)
+    release = private_mean(points, ball, budget, method="adaptive", generator=rng)
     again = Release.from_json(release.to_json())
     assert failed(again) == failed(release) == []
     assert again.search.steps

@@ -30,7 +30,7 @@ _MEASURED = {"gaussian": 1.5, "laplace": 2.0}
 
 @dataclass(frozen=True)
 class Forecast:
-    """What ``adapt=True`` promises, from public numbers only.
+    """What to expect of ``method="adaptive"``, from public numbers only.
 
     ``share`` of the budget is what every choice takes, None where the records are too few for a
     search, and nothing is spent; ``smallest_n`` the fewest records that are searched at this
@@ -48,10 +48,10 @@ class Forecast:
     def __str__(self) -> str:
         if self.share is None:
             least = "no n" if self.smallest_n is None else f"n >= {self.smallest_n}"
-            return f"adapt=True: too few records for a search, which takes {least}; nothing is lost"
+            return f"adaptive: too few records for a search, which takes {least}; nothing is lost"
         spreads = ", ".join(f"{s:g} of the radius {distance:.3g}" for s, distance in self.expected)
         return (
-            f"adapt=True: {self.share:.3g} of the budget for each choice; noise times "
+            f"adaptive: {self.share:.3g} of the budget for each choice; noise times "
             f"{self.if_wide:.3g} if the data fill the ball; expected distance if they spread over "
             f"{spreads}"
         )
