@@ -14,7 +14,7 @@ import scipy
 from riemdp._checks import count, positive, probabilities, real, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._potential import Kind, Potential, potential
-from riemdp.noise._profile import Profile
+from riemdp._radial_profile import Profile
 from riemdp.noise._quadrature import RadialTable
 
 if TYPE_CHECKING:
