@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from riemdp._errors import NotAttainableError
 from riemdp._potential import Kind, Potential, potential
 
 if TYPE_CHECKING:
@@ -254,3 +255,18 @@ class Trigonometry:
         from flint import arb
 
         return arb.pi() if self.sign > 0 else arb.pos_inf()
+
+
+def volume_growth(dim: int, curvature: float) -> float:
+    """Rate at which volume grows exponentially with the distance; 0 unless it does."""
+    return (dim - 1) * math.sqrt(max(-curvature, 0.0))
+
+
+def no_normaliser(dim: int, curvature: float, sigma: float) -> NotAttainableError:
+    """Return the error for Laplace noise that falls no faster than volume grows."""
+    return NotAttainableError(
+        f"the Laplace law with sigma = {sigma:g} has no normaliser on a space of curvature "
+        f"{curvature:g} and dimension {dim}: sigma has to be below 1/((dim - 1) sqrt(-curvature)) "
+        f"= {1.0 / volume_growth(dim, curvature):.6g}; use a smaller sigma (more data, a smaller "
+        "ball, a larger epsilon)"
+    )
