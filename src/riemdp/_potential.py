@@ -71,7 +71,7 @@ class Potential(ABC):
     # Where it meets the growth of volume.
 
     @abstractmethod
-    def pull(self, r: float, sigma: float) -> float:
+    def pull(self, r: Any, sigma: Any) -> Any:
         """``d U(r / sigma) / dr``."""
 
     @abstractmethod
@@ -146,7 +146,7 @@ class Laplace(Potential):
         """Of an exponential law."""
         return -np.log1p(uniform * math.expm1(-end))
 
-    def pull(self, r: float, sigma: float) -> float:  # noqa: ARG002
+    def pull(self, r: Any, sigma: Any) -> Any:  # noqa: ARG002
         """``1 / sigma``."""
         return 1.0 / sigma
 
@@ -224,7 +224,7 @@ class Gaussian(Potential):
         half = math.sqrt(0.5)
         return np.asarray(scipy.special.erfinv(uniform * math.erf(end * half)) / half)
 
-    def pull(self, r: float, sigma: float) -> float:
+    def pull(self, r: Any, sigma: Any) -> Any:
         """``r / sigma^2``."""
         return r / sigma / sigma
 

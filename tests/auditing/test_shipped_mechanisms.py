@@ -42,7 +42,7 @@ from riemdp.auditing import (
 )
 from riemdp.manifolds import Manifold
 from riemdp.mechanisms import MECHANISMS
-from riemdp.mechanisms._tangent_mechanism import TangentMechanism
+from riemdp.mechanisms._tangent import TangentMechanism
 from riemdp.privacy import Budget, IsotropicCurve
 from riemdp.research import GeneralizedGaussian, RestrictedLaplace
 from riemdp.statistics import AddRemove

@@ -6,7 +6,7 @@ import pytest
 from riemdp import _errors as errors
 from riemdp.manifolds import Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
+from riemdp.mechanisms._calibration import isotropic_scales, least_noise
 from riemdp.noise import family
 from riemdp.privacy import GDP, ZCDP, ApproxDP, IsotropicCurve, PureDP, gaussian_floor
 

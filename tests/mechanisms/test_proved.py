@@ -3,7 +3,7 @@ import pytest
 from riemdp import _errors as errors
 from riemdp.manifolds import Euclidean, Sphere
 from riemdp.mechanisms import RiemannianGaussian, TangentLaplace
-from riemdp.mechanisms._proved import Proved
+from riemdp.mechanisms._calibration import Proved
 from riemdp.privacy import GDP, KLDP, ApproxDP, PureDP, RaoDP
 from riemdp.research import GeneralizedGaussian
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riemdp.noise._profile import Profile
+from riemdp._radial_profile import EnclosedProfile, Profile
 
 
 def _log_density(profile: Profile, r: mpmath.mpf) -> mpmath.mpf:
@@ -95,3 +95,30 @@ def test_both_sides_at_once_are_each_by_itself():
         assert below.tolist() == profile.fall(depths, side=-1).tolist()
         assert above.tolist() == profile.fall(depths, side=1).tolist()
         assert above.tolist() != below.tolist()
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize(("power", "sign"), [(0, 1), (3, 1), (5, 0), (2, -1)])
+def test_enclosures_hold_the_definition_and_its_derivatives(kind, power, sign, monkeypatch):
+    """In float64 it is the same function up to a constant."""
+    flint = pytest.importorskip("flint")
+    monkeypatch.setattr(flint.ctx, "prec", 256)
+    sigma, radii = 0.25, (0.125, 0.5, 1.75)
+    enclosed = EnclosedProfile(kind, power, sign, flint.arb(sigma))
+    profile = Profile(kind, power, sign if power else 0, sigma, math.pi if sign > 0 else math.inf)
+    with mpmath.workdps(60):
+        for r in map(mpmath.mpf, radii):
+            ball = flint.arb(float(r))
+            exact = [
+                mpmath.diff(lambda x: _log_density(profile, x), r, order) for order in range(3)
+            ]
+            found = enclosed.log(ball), enclosed.slope(ball), enclosed.bend(ball)
+            for value, enclosure in zip(exact, found, strict=True):
+                middle = mpmath.mpf(enclosure.mid().str(60, radius=False))
+                assert abs(middle - value) < mpmath.mpf(10) ** -15 * max(1, abs(value))
+                assert enclosure.rad() < 1e-60
+    at = np.array(radii)
+    heights = profile.log(at, math.pi - at)
+    balls = [float(enclosed.log(flint.arb(r))) for r in radii]
+    np.testing.assert_allclose(np.diff(heights), np.diff(balls), rtol=1e-13)
+    np.testing.assert_allclose(np.diff(profile.relative(at)), np.diff(balls), rtol=1e-12)

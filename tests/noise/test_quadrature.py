@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from riemdp.noise._profile import Profile
+from riemdp._radial_profile import Profile
 from riemdp.noise._quadrature import RadialTable, gauss_legendre
 
 

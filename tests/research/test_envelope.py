@@ -8,8 +8,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riemdp._radial_profile import Profile
 from riemdp.noise import RadialLaw
-from riemdp.noise._profile import Profile
 from riemdp.research._envelope import Envelope
 from riemdp.research._isotropic import acceptance as acceptance_of
 from riemdp.research._isotropic import radii

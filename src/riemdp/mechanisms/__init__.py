@@ -5,34 +5,34 @@ from typing import TYPE_CHECKING
 from riemdp._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from riemdp.mechanisms._by_name import MECHANISMS
     from riemdp.mechanisms._calibration import check_sensitivity
-    from riemdp.mechanisms._choice import Choice
     from riemdp.mechanisms._mechanism import (
+        Choice,
         Mechanism,
         as_choice,
         calibrated,
         check_mechanism,
         if_known,
     )
-    from riemdp.mechanisms._riemannian import RiemannianLaplace
-    from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
-    from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
-    from riemdp.mechanisms._tangent_mechanism import TangentMechanism
-    from riemdp.mechanisms._wrapped import WrappedGaussian, WrappedLaplace
+    from riemdp.mechanisms._named import (
+        MECHANISMS,
+        RiemannianGaussian,
+        RiemannianLaplace,
+        TangentGaussian,
+        TangentLaplace,
+        WrappedGaussian,
+        WrappedLaplace,
+    )
+    from riemdp.mechanisms._tangent import TangentMechanism
 else:
     __getattr__, __dir__ = lazy_names(
         globals(),
         {
-            "_by_name": "MECHANISMS",
             "_calibration": "check_sensitivity",
-            "_choice": "Choice",
-            "_mechanism": "Mechanism as_choice calibrated check_mechanism if_known",
-            "_riemannian": "RiemannianLaplace",
-            "_riemannian_gaussian": "RiemannianGaussian",
-            "_tangent": "TangentGaussian TangentLaplace",
-            "_tangent_mechanism": "TangentMechanism",
-            "_wrapped": "WrappedGaussian WrappedLaplace",
+            "_mechanism": "Choice Mechanism as_choice calibrated check_mechanism if_known",
+            "_named": "MECHANISMS RiemannianGaussian RiemannianLaplace TangentGaussian "
+            "TangentLaplace WrappedGaussian WrappedLaplace",
+            "_tangent": "TangentMechanism",
         },
     )
 

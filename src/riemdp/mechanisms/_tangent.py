@@ -1,231 +1,185 @@
-"""Gaussian and Laplace noise in one tangent space: of the tangent mean, and of the Fréchet mean."""
+"""Noise in one public tangent space."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, final
+import math
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from riemdp._checks import is_one_of, shown
-from riemdp._errors import InvalidParameterError
-from riemdp._part import register
-from riemdp.manifolds import Euclidean, check_manifold
-from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
-from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
-from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee
-from riemdp.mechanisms._tangent_mechanism import TangentMechanism
-from riemdp.noise import family
-from riemdp.privacy import (
-    GaussianCurve,
-    RaoDP,
-    affordable_mu,
-    check_distance,
-    classical_mu,
-    quotient_up,
-    root_of_squares_up,
+import numpy as np
+
+from riemdp._array_fields import ArrayFields
+from riemdp._errors import (
+    InvalidParameterError,
+    NotOnManifoldError,
+    UnsupportedError,
 )
+from riemdp.manifolds import Euclidean, check_broadcast
+from riemdp.mechanisms._mechanism import Mechanism
+from riemdp.noise import IsotropicLaw, hinge_distance, potential
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Manifold
-    from riemdp.noise import Family, Kind
-    from riemdp.privacy import Budget, PrivacyCurve
+    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.noise import DistanceLaw, Kind, RadialLaw
+    from riemdp.noise.exact import ExactDraw
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianInTangentSpace(TangentMechanism):
-    """Gaussian noise in one tangent space, whatever lies there."""
+class TangentMechanism(ArrayFields, Mechanism):
+    """Spherical noise added to ``log_base(footpoint)`` in the tangent space at a public point.
 
-    kind: ClassVar[Kind] = "gaussian"
+    The draw is ``exp_base(log_base(footpoint) + noise)``, a function of the noisy tangent vector,
+    so its privacy is that of the vector. **Sensitivities are norms in the tangent space**: the
+    largest ``|log_base(f1) - log_base(f2)|`` over neighbouring footpoints, which is what the
+    tangent mean at the same base has. On a flat space every tangent space is the whole space, no
+    base is needed and norms are geodesic distances.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    sigma : float
+        Scale of the noise, in units of geodesic distance.
+    base : array_like, shape (*point_shape,), optional
+        Public base point, chosen without looking at the data. Required on curved spaces, on the
+        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``sigma`` is not positive and finite, or a required base is missing.
+    NotOnManifoldError
+        If the base is not one point of the manifold.
+    """
+
+    kind: ClassVar[Kind]
+
+    base: FloatArray | None = field(default=None, kw_only=True, repr=False)
+
+    metric: ClassVar[Literal["distance", "coordinates"]] = "coordinates"
+    options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType(
+        {"base": lambda ball: ball.center}
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.base is None:
+            if self.manifold.chart is None:
+                raise InvalidParameterError(
+                    f'"{self.name}" needs base=, a public point of {self.manifold} (such as the '
+                    "centre of the ball); only flat spaces do without"
+                )
+            return
+        base = np.array(self.manifold.validate(self.base))
+        if base.shape != self.manifold.point_shape:
+            raise NotOnManifoldError(
+                f"base must be one point of shape {self.manifold.point_shape}, got {base.shape}"
+            )
+        base.flags.writeable = False
+        object.__setattr__(self, "base", base)
 
     @classmethod
-    def calibrate(
-        cls,
-        manifold: Manifold,
-        sensitivity: float,
-        budget: Budget,
-        *,
-        base: ArrayLike | None = None,
-        method: Literal["analytic", "classical"] = "analytic",
-    ) -> Self:
-        """Mechanism with the least ``sigma`` for the budget; see :meth:`Mechanism.calibrate`.
+    def needed(cls, ball: Ball) -> dict[str, Any]:
+        """Return the base, off flat spaces: the centre; see :meth:`Mechanism.needed`."""
+        return {"base": ball.center} if ball.manifold.chart is None else {}
 
-        Parameters
-        ----------
-        manifold, sensitivity
-            As there; the sensitivity is a norm in the tangent space at the base.
-        budget : ApproxDP, GDP, ZCDP or RaoDP
-        base
-            Of the class.
-        method : {"analytic", "classical"}
-            ``"classical"`` is ``sigma = sensitivity sqrt(2 log(1.25/delta)) / epsilon``, for
-            ApproxDP with epsilon < 1 only, else an ``InvalidBudgetError``; it has more noise and
-            is there for comparison. Any other is an ``InvalidParameterError``.
+    def foreign_to(self, ball: Ball) -> str | None:
+        """Say whether the base is another point than the centre; see :meth:`Mechanism.foreign_to`.
+
+        On flat spaces it has no effect.
         """
-        sensitivity = check_sensitivity(sensitivity)
-        if not is_one_of(method, ("analytic", "classical")):
-            raise InvalidParameterError(
-                f'method must be "analytic" or "classical", got {shown(method)}'
+        if (problem := super().foreign_to(ball)) is not None:
+            return problem
+        if self.needed(ball) and not np.array_equal(self._base, ball.center):
+            return (
+                "the base of a tangent mechanism must be the centre of the ball, about which its "
+                "sensitivity is measured"
             )
-        mu = affordable_mu(budget) if method == "analytic" else classical_mu(budget)
-        return enough_noise(
-            lambda sigma: cls(manifold, sigma, base=base),  # type: ignore[arg-type]
-            sensitivity / mu,
-            sensitivity,
-            budget,
+        return None
+
+    def exact_draw(self, ball: Ball) -> ExactDraw:
+        """Draw in the tangent space at the centre, which has to be the base.
+
+        See :meth:`Mechanism.exact_draw`.
+        """
+        if (problem := self.foreign_to(ball)) is not None:
+            raise UnsupportedError(problem)
+        return self._law.exact_draw(ball.reach)
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Log density of the noisy tangent vector at ``log_base(point)``.
+
+        With respect to Lebesgue measure of the tangent space at the base, not Riemannian volume
+        (they agree on flat spaces). On a sphere vectors beyond the injectivity radius wrap
+        around; the density is that of the shortest vector alone.
+        """
+        if self.manifold.chart is not None:
+            return self._law.log_density(point, footpoint)
+        first, second = self._coordinates(point), self._coordinates(footpoint)
+        check_broadcast(first, second, 1)
+        gap = first - second
+        penalty = potential(self.kind).energy(np.linalg.norm(gap, axis=-1) / self.sigma)
+        return np.asarray(-penalty - self._distance_law.log_normaliser())
+
+    def expected_distance(self) -> float:
+        """Mean length of the noise in the tangent space at the base.
+
+        It is the mean distance between footpoint and draw on flat spaces and an upper bound of it
+        on nonnegatively curved ones (Rauch); on negatively curved spaces the distance is longer.
+        """
+        return super().expected_distance()
+
+    def expected_distance_in(self, ball: Ball) -> float:
+        """Bound for footpoints on the boundary; see :meth:`Mechanism.expected_distance_in`.
+
+        Under negative curvature a geodesic hinge is no wider than that of the same sides and angle
+        in the curvature that bounds it from below. Where no bound of the curvature is known it is
+        the length of the noise in the tangent space.
+        """
+        floor = self.manifold.curvature_floor
+        if floor >= 0.0 or floor == -math.inf:
+            return self.expected_distance()
+        return hinge_distance(self._distance_law, math.sqrt(-floor), ball.reach)
+
+    def added_noise(self, ball: Ball) -> RadialLaw | None:
+        """Where the base is the ball's centre; see :meth:`Mechanism.added_noise`."""
+        return self._distance_law if self.foreign_to(ball) is None else None
+
+    def error_quantile(self, q: float) -> float:
+        """Quantile of the noise's length; see :meth:`expected_distance`."""
+        return super().error_quantile(q)
+
+    def distance_law(self, footpoint: FloatArray) -> DistanceLaw:
+        """Refuse where only a bound is known; see :meth:`Mechanism.distance_law`."""
+        if not self._law.exact_radial:
+            raise InvalidParameterError(
+                f"noise may leave {self.manifold} and is moved back, so that its length is a bound "
+                "of the distance only; give the law of the distance as law"
+            )
+        return super().distance_law(footpoint)
+
+    @functools.cached_property
+    def _distance_law(self) -> RadialLaw:
+        return self._law.radial
+
+    @functools.cached_property
+    def _law(self) -> IsotropicLaw:
+        """Noise in the tangent space: on a flat space in the space itself."""
+        return IsotropicLaw(
+            self.kind, self.manifold.chart or Euclidean(self.manifold.dim), self.sigma
         )
 
-    def privacy(self, sensitivity: float) -> GaussianCurve:
-        """Exactly ``sensitivity / sigma``-GDP; the sensitivity is a norm in the tangent space."""
-        return GaussianCurve(quotient_up(check_sensitivity(sensitivity), self.sigma))
+    @property
+    def _base(self) -> FloatArray:
+        assert self.base is not None  # checked at construction off flat spaces
+        return self.base
 
-    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
-        """Exact: ``sensitivity / sigma`` (parametric), ``cos(angle/2) = exp(-that^2 / 8)``."""
-        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
-        return gaussian_guarantee(ratio, check_distance(distance))
-
-
-@dataclass(frozen=True, eq=False)
-class LaplaceInTangentSpace(TangentMechanism):
-    """Noise of density proportional to ``exp(-|v| / sigma)`` in one tangent space."""
-
-    kind: ClassVar[Kind] = "laplace"
-
-    @classmethod
-    def calibrate(
-        cls,
-        manifold: Manifold,
-        sensitivity: float,
-        budget: Budget,
-        *,
-        base: ArrayLike | None = None,
-    ) -> Self:
-        """Mechanism with the least ``sigma`` proved to suffice; see :meth:`Mechanism.calibrate`.
-
-        Parameters
-        ----------
-        manifold, sensitivity
-            As there; the sensitivity is a norm in the tangent space at the base.
-        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
-            As for :meth:`RiemannianLaplace.calibrate` on R^d. Under RaoDP ``sigma`` is
-            ``sensitivity / (theta sqrt(dim))`` (parametric), or where the exact angle is theta.
-        base
-            Of the class.
-        """
-        sensitivity = check_sensitivity(sensitivity)
-        check_manifold(manifold)
-        build = functools.partial(cls, manifold, base=base)  # type: ignore[arg-type]
-        scales = isotropic_scales(_noise(manifold), sensitivity, budget)
-        return least_noise(build, scales, sensitivity, budget)
-
-    def privacy(self, sensitivity: float) -> PrivacyCurve:
-        """Return that of the Laplace law on R^d; the sensitivity is a norm in the tangent space."""
-        return _noise(self.manifold).curve(self.sigma, check_sensitivity(sensitivity))
-
-    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
-        """Exact: ``sensitivity / (sigma sqrt(dim))`` (parametric), the angle by a Matern function.
-
-        See docs/proofs/rao.md, claims 2 and 4.
-        """
-        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
-        distance = check_distance(distance)
-        return laplace_guarantee(ratio, self.manifold.dim, distance, flat=True)
-
-
-@final
-@register
-@dataclass(frozen=True, eq=False)
-class TangentGaussian(GaussianInTangentSpace):
-    """Gaussian noise in the tangent space at a public base point.
-
-    Exactly ``sensitivity / sigma``-GDP, with the exact (epsilon, delta) curve of that.
-
-    Parameters
-    ----------
-    manifold : Manifold
-    sigma : float
-        Standard deviation of each coordinate of the noise, in units of geodesic distance.
-    base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
-
-    Raises
-    ------
-    InvalidParameterError, NotOnManifoldError
-        See :class:`TangentMechanism`.
-
-    References
-    ----------
-    Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of SPD
-    Matrices with log-Euclidean Metric", TMLR 2023 (log-Euclidean SPD).
-    Balle, Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018.
-    docs/proofs/tangent-gaussian.md
-
-    Examples
-    --------
-    >>> import riemdp
-    >>> sphere = riemdp.Sphere(2)
-    >>> law = riemdp.TangentGaussian(sphere, 0.01, base=sphere.origin)
-    >>> law.privacy(0.01).mu() <= 1.0
-    True
-    """
-
-    name: ClassVar[str] = "tangent-gaussian"
-    proof: ClassVar[str | None] = "docs/proofs/tangent-gaussian.md"
-
-    @classmethod
-    def joint_weight(cls, weights: Sequence[float]) -> float:
-        """Root of the sum of squares; see :meth:`Mechanism.joint_weight`.
-
-        Adaptive composition of Gaussian differential privacy: docs/proofs/noisy-steps.md.
-        """
-        return root_of_squares_up(weights)
-
-
-@final
-@register
-@dataclass(frozen=True, eq=False)
-class TangentLaplace(LaplaceInTangentSpace):
-    """Noise of density proportional to ``exp(-|v| / sigma)`` in one public tangent space.
-
-    The K-norm mechanism whose K is the unit ball of the tangent space: direction uniform, length
-    Gamma(dim, sigma). Pure ``sensitivity / sigma``-DP by the triangle inequality, on every
-    manifold and for every ``sigma``.
-
-    Parameters
-    ----------
-    manifold : Manifold
-    sigma : float
-        Scale of the noise's length, in units of geodesic distance.
-    base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
-
-    Raises
-    ------
-    InvalidParameterError, NotOnManifoldError
-        See :class:`TangentMechanism`.
-
-    References
-    ----------
-    Hardt, Talwar, "On the geometry of differential privacy", STOC 2010 (K-norm mechanism);
-    docs/proofs/tangent-laplace.md
-
-    Examples
-    --------
-    >>> import riemdp
-    >>> sphere = riemdp.Sphere(2)
-    >>> law = riemdp.TangentLaplace(sphere, 0.01, base=sphere.origin)
-    >>> law.privacy(0.01).mu() <= 1.0
-    True
-    """
-
-    name: ClassVar[str] = "tangent-laplace"
-    proof: ClassVar[str | None] = "docs/proofs/tangent-laplace.md"
-
-
-def _noise(manifold: Manifold) -> Family:
-    """Return the Laplace noise of a tangent space."""
-    return family("laplace", Euclidean(manifold.dim))
+    def _coordinates(self, points: ArrayLike) -> FloatArray:
+        """Orthonormal coordinates of ``log_base``."""
+        tangent = self.manifold.log(self._base, self.manifold.validate(points))
+        return self.manifold.tangent_coordinates(self._base, tangent)

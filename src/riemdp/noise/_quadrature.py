@@ -11,8 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from riemdp._radial_profile import Profile
     from riemdp.manifolds import FloatArray
-    from riemdp.noise._profile import Profile
 
 #: The profile is followed until it has fallen by this much, where float64 nearly underflows.
 _DEPTH = 700.0

@@ -12,9 +12,9 @@ import numpy as np
 import scipy
 
 from riemdp._checks import count, positive, probabilities, real, real_array
-from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._errors import InvalidParameterError
 from riemdp._potential import Kind, Potential, potential
-from riemdp.noise._profile import Profile
+from riemdp._radial_profile import Profile, no_normaliser
 from riemdp.noise._quadrature import RadialTable
 
 if TYPE_CHECKING:
@@ -88,18 +88,9 @@ class RadialLaw:
             raise InvalidParameterError(
                 f"upper, the end of the radial law's support, must be positive, got {self.upper}"
             )
-        if self._potential.is_linear and self.curvature < 0.0 and self.upper == math.inf:
-            self._check_normaliser()
-
-    def _check_normaliser(self) -> None:
-        growth = (self.dim - 1) * math.sqrt(-self.curvature)
-        if (self.dim - 1) * (self.sigma / self._unit) >= 1.0:
-            raise NotAttainableError(
-                f"the Laplace law with sigma = {self.sigma:g} has no normaliser on a space of "
-                f"curvature {self.curvature:g} and dimension {self.dim}: sigma has to be below "
-                f"1/((dim - 1) sqrt(-curvature)) = {1.0 / growth:.6g}; use a smaller sigma (more "
-                "data, a smaller ball, a larger epsilon)"
-            )
+        is_open = self._potential.is_linear and self.curvature < 0.0 and self.upper == math.inf
+        if is_open and (self.dim - 1) * (self.sigma / self._unit) >= 1.0:
+            raise no_normaliser(self.dim, self.curvature, self.sigma)
 
     def log_pdf(self, r: ArrayLike) -> FloatArray:
         """Log density of the distance.

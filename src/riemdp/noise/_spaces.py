@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._errors import UnsupportedManifoldError
+from riemdp._radial_profile import volume_growth
 from riemdp.manifolds import FlatManifold, Hyperbolic, Sphere
 from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._fisher import fisher_information
@@ -171,7 +172,7 @@ class _SpaceForms(Family):
     def growth(self) -> float:
         """``(dim - 1) sqrt(-curvature)``."""
         form = self.form
-        return (form.dim - 1) * math.sqrt(max(0.0, -form.curvature))
+        return volume_growth(form.dim, form.curvature)
 
     @property
     def score_dim(self) -> int:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._checks import OTHER_SCALE, count, real, scale
-from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
+from riemdp._errors import ConvergenceError, InvalidParameterError
 from riemdp._potential import Potential, potential
+from riemdp._radial_profile import no_normaliser, volume_growth
 from riemdp.privacy._budget import check_delta, check_epsilon
 from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
 from riemdp.privacy._isotropic_mu import BracketedCurve, LossPoints, bracket, hyperbolic_tail
@@ -123,13 +124,8 @@ class IsotropicCurve(BracketedCurve):
                 f"sensitivity must be below {upper:.6g}, the largest distance on the space, got "
                 f"{self.sensitivity:g}; use a smaller ball or more records"
             )
-        growth = (self.dim - 1) * math.sqrt(max(-curvature, 0.0))
-        if self._potential.is_linear and self.sigma * growth >= 1.0:
-            raise NotAttainableError(
-                f"the Laplace law with sigma = {self.sigma:g} has no normaliser on a space of "
-                f"curvature {curvature:g} and dimension {self.dim}: sigma has to be below "
-                f"1/((dim - 1) sqrt(-curvature)) = {1.0 / growth:.6g}"
-            )
+        if self._potential.is_linear and self.sigma * self._growth >= 1.0:
+            raise no_normaliser(self.dim, curvature, self.sigma)
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """``P_1(L >= epsilon) - exp(epsilon) P_2(L >= epsilon)``, rounded up.
@@ -300,15 +296,17 @@ class IsotropicCurve(BracketedCurve):
 
     def _reach(self, deviations: float) -> float:
         """``epsilon`` that many standard deviations into the tail."""
-        growth = (self.dim - 1) * math.sqrt(max(-self.curvature, 0.0)) * self.sigma
         ratio = self.sensitivity / self.sigma
-        return ratio * (0.5 * ratio + growth + deviations)
+        return ratio * (0.5 * ratio + self._growth * self.sigma + deviations)
+
+    @property
+    def _growth(self) -> float:
+        return volume_growth(self.dim, self.curvature)
 
     @property
     def _median(self) -> float:
         """Guess of the median loss: half the Fisher information times the squared distance."""
-        growth = (self.dim - 1) * math.sqrt(max(-self.curvature, 0.0))
-        rate = 1.0 / self.sigma**2 + growth**2 / self.dim
+        rate = 1.0 / self.sigma**2 + self._growth**2 / self.dim
         return 0.5 * self.sensitivity**2 * rate
 
     @property

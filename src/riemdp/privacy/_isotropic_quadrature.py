@@ -17,6 +17,7 @@ import numpy as np
 
 from riemdp._errors import ConvergenceError
 from riemdp._potential import Potential, potential
+from riemdp._radial_profile import Profile
 from riemdp.privacy._incomplete_beta import log_beta
 from riemdp.privacy._log_quadrature import COARSE_NODES, log_integrals, rule
 
@@ -161,23 +162,12 @@ class LossIntegrals:
         return result
 
     def log_density(self, r: FloatArray, rest: FloatArray) -> FloatArray:
-        """``(dim - 1) log(s(r) * per_unit) - U(r)``; ``rest`` is ``upper - r``.
+        """``(dim - 1) log(s(r) * per_unit) - U(r)`` up to a constant; ``rest`` is ``upper - r``."""
+        return self._profile.log(r, rest, self.per_unit)
 
-        On negative curvature ``(dim - 1) r`` is completed to a square, up to a constant, which
-        keeps the digits of a large ``r``.
-        """
-        power = self.dim - 1
-        if self.sign < 0:
-            volume = power * np.log(-self.per_unit * np.expm1(-2.0 * r))
-            if self.potential.is_linear:
-                return np.asarray(volume - r * (1.0 / self.sigma - power))
-            return np.asarray(volume - 0.5 * (r / self.sigma - power * self.sigma) ** 2)
-        ratio = r / self.sigma
-        energy = self.potential.energy(ratio)
-        if power == 0:
-            return -energy
-        radius = np.sin(np.minimum(r, rest)) if self.sign > 0 else r
-        return np.asarray(power * np.log(radius * self.per_unit) - energy)
+    @functools.cached_property
+    def _profile(self) -> Profile:
+        return Profile(self.kind, self.dim - 1, self.sign, self.sigma, self.upper)
 
     def _log_integral(
         self, low: FloatArray, high: FloatArray, build: Callable[[Rows], Integrand]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from riemdp._radial_profile import Profile
     from riemdp.manifolds import FloatArray
-    from riemdp.noise._profile import Profile
 
 #: Proposals per round; their arrays stay in the processor's cache.
 _CHUNK = 1 << 14

@@ -12,7 +12,7 @@ from riemdp._errors import NotAttainableError
 from riemdp._part import is_own
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism, TangentMechanism
-from riemdp.mechanisms._additive import RiemannianMechanism
+from riemdp.mechanisms._named import RiemannianMechanism
 from riemdp.noise import (
     AffineInvariantLaw,
     AlignedLaw,

@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 
 from riemdp._potential import Kind, potential
+from riemdp._radial_profile import Profile
 from riemdp.noise._volume_series import growth_rate, log_sinhc
 from riemdp.research._sinh_envelope import least_line, volume_bound
 
@@ -76,13 +77,15 @@ class ShellEnvelope:
 def _build(kind: Kind, k: int, sigma: float) -> ShellEnvelope:
     power, growth = k * (k + 1) // 2 - 2, growth_rate(k)
 
-    if not potential(kind).is_linear:  # the trace is independent
+    law = potential(kind)
+    if not law.is_linear:  # the trace is independent
+        profile = Profile(kind, power, 0, sigma, math.inf)
 
         def log_flat(rho: FloatArray) -> FloatArray:
-            return power * np.log(rho) - 0.5 * np.square(rho / sigma)
+            return profile.log(rho, rho)
 
         def slope(rho: FloatArray) -> FloatArray:
-            return power / rho - rho / sigma / sigma
+            return np.asarray(power / rho - law.pull(rho, sigma))
 
     else:
 

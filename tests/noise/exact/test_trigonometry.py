@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from riemdp.noise.exact._trigonometry import Trigonometry
+from riemdp._radial_profile import Trigonometry
 
 flint = pytest.importorskip("flint")
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import Kind, potential
+from riemdp._potential import Kind
+from riemdp._radial_profile import EnclosedProfile, Profile, Trigonometry
 from riemdp._working_precision import working_precision
-from riemdp.noise._profile import Profile
 from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
-from riemdp.noise.exact._trigonometry import Trigonometry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +49,7 @@ class Touches:
 class _Pieces:
     """Balls of one working precision: ends and rates of the pieces, and areas over ``e^level``."""
 
-    sigma: Ball
+    density: EnclosedProfile
     level: Ball
     left: Ball
     left_rate: Ball
@@ -99,7 +98,7 @@ class ExactRadius:
             return None
         radius, log_envelope = proposal
         pieces = self._pieces()
-        above = self._log_density(radius, pieces.sigma) - pieces.level - log_envelope
+        above = pieces.density.log(radius) - pieces.level - log_envelope
         return ladder.less(height.ball().log(), above)
 
     def _proposal(self, ladder: Ladder, place: Uniform) -> tuple[Ball, Ball] | None:
@@ -133,23 +132,10 @@ class ExactRadius:
         """That of the space."""
         return Trigonometry(1 if self.curvature > 0 else -1)
 
-    def scale(self) -> Ball:
-        """Enclose sigma in units of ``1/k``."""
-        return ball_of(self.sigma) * ball_of(abs(self.curvature)).sqrt()
-
-    def _log_density(self, r: Ball, sigma: Ball) -> Ball:
-        energy = potential(self.kind).energy(r / sigma)
-        return self.power * self.trigonometry.log_sine(r) - energy if self.power else -energy
-
-    def _slope(self, r: Ball, sigma: Ball) -> Ball:
-        pull = potential(self.kind).pull(r, sigma)
-        return self.power * self.trigonometry.cotangent(r) - pull if self.power else -pull
-
-    def _bend(self, r: Ball, sigma: Ball) -> Ball:
-        """Second derivative of ``h``."""
-        bend = potential(self.kind).bend(1.0, sigma)
-        sine, _ = self.trigonometry.sine_cosine(r)
-        return -self.power / (sine * sine) - bend
+    def density(self) -> EnclosedProfile:
+        """``h`` at the working precision."""
+        sigma = ball_of(self.sigma) * ball_of(abs(self.curvature)).sqrt()
+        return EnclosedProfile(self.kind, self.power, self.trigonometry.sign, sigma)
 
     @functools.cached_property
     def profile(self) -> Profile:
@@ -214,15 +200,15 @@ class ExactRadius:
         """
         from flint import arb
 
-        sigma, low, high = self.scale(), ball_of(left), ball_of(right)
+        density, low, high = self.density(), ball_of(left), ball_of(right)
         r = arb(self.profile.mode)
         for _ in range(_NEWTON):
-            r = (r - self._slope(r, sigma) / self._bend(r, sigma)).mid()
-        down, up = self._slope(high, sigma), self._slope(low, sigma)
+            r = (r - density.slope(r) / density.bend(r)).mid()
+        down, up = density.slope(high), density.slope(low)
         if not (low < r < high < self.trigonometry.end() and down < 0 < up):
             return None
-        peak, ends = self._log_density(r, sigma), [self._log_density(x, sigma) for x in (low, high)]
-        level = (peak + abs(self._slope(r, sigma)) * (high - low)).upper()
+        peak, ends = density.log(r), [density.log(x) for x in (low, high)]
+        level = (peak + abs(density.slope(r)) * (high - low)).upper()
         if not all(peak - end > _LEAST_FALL and level - end < _MOST_FALL for end in ends):
             return None
         if not low + (level - ends[0]) / up < high + (level - ends[1]) / down:
@@ -234,26 +220,26 @@ class ExactRadius:
         """Pieces at the working precision."""
         from flint import arb
 
-        touches, sigma = self.touches, self.scale()
+        touches, density = self.touches, self.density()
         level, end = ball_of(touches.level), self.trigonometry.end()
         left = left_rate = left_floor = left_mass = arb(0)
         if touches.left is not None:
             touch = ball_of(touches.left)
-            left_rate = self._slope(touch, sigma)
-            left = touch + (level - self._log_density(touch, sigma)) / left_rate
+            left_rate = density.slope(touch)
+            left = touch + (level - density.log(touch)) / left_rate
             left_floor = (-left_rate * left).exp()
             left_mass = -((-left_rate * left).expm1()) / left_rate
         right, right_rate, right_floor, right_mass = end, arb(1), arb(0), arb(0)
         if touches.right is not None:
             touch = ball_of(touches.right)
-            right_rate = -self._slope(touch, sigma)
-            right = touch - (level - self._log_density(touch, sigma)) / right_rate
+            right_rate = -density.slope(touch)
+            right = touch - (level - density.log(touch)) / right_rate
             if self.trigonometry.sign > 0:
                 right_floor = (-right_rate * (end - right)).exp()
             right_mass = (1 - right_floor) / right_rate
         inner_mass = left_mass + (right - left)
         return _Pieces(
-            sigma=sigma,
+            density=density,
             level=level,
             left=left,
             left_rate=left_rate,

@@ -12,6 +12,7 @@ import numpy as np
 
 from riemdp._errors import NotAttainableError
 from riemdp._potential import Kind, potential
+from riemdp._radial_profile import EnclosedProfile, Profile
 from riemdp._working_precision import working_precision
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import log_sphere_area
@@ -97,8 +98,11 @@ class ExactShells:
 
     def log_flat(self, r: Ball) -> Ball:
         """Enclose ``c(r)`` less the level."""
-        energy = potential(self.kind).energy(r / ball_of(Fraction(self.sigma)))
-        return self._power * r.log() - energy - ball_of(self.knots.level)
+        return self._flat().log(r) - ball_of(self.knots.level)
+
+    def _flat(self) -> EnclosedProfile:
+        """``c`` at the working precision."""
+        return EnclosedProfile(self.kind, self._power, 0, ball_of(Fraction(self.sigma)))
 
     @functools.cached_property
     def acceptance(self) -> float:
@@ -122,8 +126,8 @@ class ExactShells:
         with np.errstate(all="ignore"):
             knots = self._search()
         with working_precision(_CERTIFY):
-            rises = self._slope(ball_of(knots.ends[0])) > 0
-            falls = self._slope(ball_of(knots.ends[-1])) + self._limit(knots.last_even) < 0
+            rises = self._flat().slope(ball_of(knots.ends[0])) > 0
+            falls = self._flat().slope(ball_of(knots.ends[-1])) + self._limit(knots.last_even) < 0
         if not (rises and falls):
             raise self._uncertified()
         return knots
@@ -137,13 +141,11 @@ class ExactShells:
     def _search(self) -> Knots:
         """Look for shells that waste little, in floating point."""
         power, sigma, law = self._power, self.sigma, potential(self.kind)
+        profile = Profile(self.kind, power, 0, sigma, math.inf)
         pairs, turn, growth = self._pairs, math.sqrt(2.0 / (self.k - 1)), growth_rate(self.k)
 
         def members(r: FloatArray) -> tuple[FloatArray, FloatArray]:
             return growth * r, pairs * log_sinhc(turn * r)
-
-        def flat(r: FloatArray) -> FloatArray:
-            return np.asarray(power * np.log(r) - law.energy(r / sigma))
 
         def outer(r: float) -> tuple[float, float]:
             """Log areas beyond r by both members, infinite where they do not fall."""
@@ -156,11 +158,11 @@ class ExactShells:
             )
             return line, even
 
-        mode = law.mode(power, 0, sigma)  # of c
+        mode = profile.mode  # of c
         far = 2.0 * mode
         while far < _FARTHEST:
             scan = np.geomspace(1e-3 * mode, far, 4096)
-            heights = flat(scan) + np.minimum(*members(scan))
+            heights = profile.log(scan, scan) + np.minimum(*members(scan))
             if min(outer(far)) < math.inf and heights[-1] < heights.max() - _DEPTH:
                 break
             far *= 1.25
@@ -188,10 +190,6 @@ class ExactShells:
     @property
     def _pairs(self) -> int:
         return self.k * (self.k - 1) // 2
-
-    def _slope(self, r: Ball) -> Ball:
-        """Slope of ``c``."""
-        return self._power / r - potential(self.kind).pull(r, ball_of(Fraction(self.sigma)))
 
     def _member(self, r: Ball, even: bool) -> Ball:
         """One of the two bounds of ``log J``."""
@@ -227,10 +225,10 @@ class ExactShells:
         for low, high, even in zip(ends[:-1], ends[1:], knots.even, strict=True):
             middle, width = (low + high) / 2, high - low
             first, last = self._member(low, even), self._member(high, even)
-            slope = self._slope(middle) + (last - first) / width
+            slope = self._flat().slope(middle) + (last - first) / width
             logs.append(self.log_flat(middle) + (first + last) / 2 + abs(slope) * width / 2)
         logs.append(self.log_flat(ends[-1]) + self._member(ends[-1], knots.last_even))
-        rate = -(self._slope(ends[-1]) + self._limit(knots.last_even))
+        rate = -(self._flat().slope(ends[-1]) + self._limit(knots.last_even))
         heights = [log.exp() for log in logs]
         areas, low, area = [], 0, 0
         for high, height in zip(ends, heights, strict=False):

@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._checks import positive
-from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._errors import InvalidParameterError
 from riemdp._potential import Kind, potential
+from riemdp._radial_profile import no_normaliser
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise.exact._draw import ExactDraw, round_ends
 from riemdp.noise.exact._radius import ExactRadius, exact_radius
@@ -92,10 +93,7 @@ class SpaceFormDraw(ExactDraw):
         is_bounded = self.curvature > 0.0 or not potential(self.kind).is_linear
         # The check above is one of floats. Here it is exact.
         if not is_bounded and growth**2 * abs(Fraction(self.curvature)) >= 1:
-            raise NotAttainableError(
-                f"the Laplace law with sigma = {self.sigma!r} has no normaliser in dimension "
-                f"{self.dim} at curvature {self.curvature:g}; use a smaller sigma"
-            )
+            raise no_normaliser(self.dim, self.curvature, self.sigma)
 
     @property
     def coordinates(self) -> int:

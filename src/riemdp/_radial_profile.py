@@ -1,33 +1,40 @@
-"""The unnormalised density of the distance to the footpoint, in units where it is stable."""
+"""The density of the distance to the footpoint on a space form, up to a constant.
+
+``exp(h)``, ``h(r) = power * log s(r) - U(r / sigma)``: what draws, quantiles, privacy curves and
+plans read, in float64 or as enclosures. Distances are in units of ``1 / sqrt|curvature|``, on flat
+spaces in any unit; ``s(r)`` is ``sin r``, ``r`` or ``sinh r`` for ``sign`` 1, 0 or -1 of the
+curvature, and the power is the dimension minus one.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp._potential import Potential, potential
+from riemdp._errors import NotAttainableError
+from riemdp._potential import Kind, Potential, potential
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp._potential import FloatArray
+
+Ball = Any
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Log-concave function ``h(r) = power * log s(r) - U(r)`` on ``(0, upper)``.
+    """The log-concave function ``h`` on ``(0, upper)``, in float64.
 
-    ``s(r)`` is ``sin r``, ``r`` or ``sinh r`` for ``sign`` 1, 0 or -1 (unit curvature), and
-    ``U(r)`` is ``r / sigma`` (Laplace) or ``r^2 / (2 sigma^2)`` (Gaussian). ``sigma`` and ``upper``
-    are in units of ``1 / sqrt|curvature|``. The power is the dimension minus one, and the sign is 0
-    when that is 0. ``upper`` ends the support: any length, at most pi for sign 1, or infinite.
+    The sign is 0 when the power is 0. ``upper`` ends the support: any length, at most pi for sign
+    1, or infinite.
     """
 
-    kind: Literal["laplace", "gaussian"]
+    kind: Kind
     power: int
     sign: int
     sigma: float
@@ -54,6 +61,24 @@ class Profile:
         else:
             growth = r + math.log(-math.expm1(-2.0 * r)) - math.log(2.0)
         return self.power * growth - penalty
+
+    def log(self, r: FloatArray, rest: FloatArray, per_unit: float = 1.0) -> FloatArray:
+        """``h(r)`` with ``s(r) * per_unit`` for ``s(r)``; ``rest`` is ``upper - r``.
+
+        On negative curvature ``power * r`` is completed to a square, up to a constant, which keeps
+        the digits of a large ``r``.
+        """
+        power = self.power
+        if self.sign < 0:
+            volume = power * np.log(-per_unit * np.expm1(-2.0 * r))
+            if self._potential.is_linear:
+                return np.asarray(volume - r * (1.0 / self.sigma - power))
+            return np.asarray(volume - 0.5 * (r / self.sigma - power * self.sigma) ** 2)
+        energy = self._potential.energy(r / self.sigma)
+        if power == 0:
+            return -energy
+        radius = np.sin(np.minimum(r, rest)) if self.sign > 0 else r
+        return np.asarray(power * np.log(radius * per_unit) - energy)
 
     def relative(self, r: ArrayLike) -> FloatArray:
         """``h(r) - h(mode)`` for r in ``[0, upper]``: 0 at the mode, negative elsewhere.
@@ -139,7 +164,7 @@ class Profile:
     @functools.cached_property
     def _tilt(self) -> float:
         """Slope at the mode of ``-U``, plus ``power`` on negative curvature (see ``relative``)."""
-        pull = self._potential.pull(self.mode, self.sigma)
+        pull: float = self._potential.pull(self.mode, self.sigma)
         if self.sign >= 0 or self.power == 0:
             return -pull
         if not self._potential.is_linear and self.mode < self.upper:
@@ -154,3 +179,94 @@ class Profile:
 
 def _coth_minus_one(r: float) -> float:
     return 2.0 / math.expm1(2.0 * r) if r < 350.0 else 0.0
+
+
+@dataclass(frozen=True)
+class EnclosedProfile:
+    """The same function with its derivatives, enclosed at the working precision of python-flint.
+
+    ``sigma`` is a ball.
+    """
+
+    kind: Kind
+    power: int
+    sign: int
+    sigma: Ball
+
+    def log(self, r: Ball) -> Ball:
+        """Enclose ``h(r)``."""
+        energy = potential(self.kind).energy(r / self.sigma)
+        if self.power == 0:
+            return -energy
+        growth = self._trigonometry.log_sine(r) if self.sign else r.log()
+        return self.power * growth - energy
+
+    def slope(self, r: Ball) -> Ball:
+        """Enclose ``h'(r)``."""
+        pull = potential(self.kind).pull(r, self.sigma)
+        if self.power == 0:
+            return -pull
+        growth = self.power * self._trigonometry.cotangent(r) if self.sign else self.power / r
+        return growth - pull
+
+    def bend(self, r: Ball) -> Ball:
+        """Enclose ``h''(r)``."""
+        sine = self._trigonometry.sine_cosine(r)[0] if self.sign else r
+        return -self.power / (sine * sine) - potential(self.kind).bend(1.0, self.sigma)
+
+    @property
+    def _trigonometry(self) -> Trigonometry:
+        return Trigonometry(self.sign)
+
+
+@dataclass(frozen=True)
+class Trigonometry:
+    """``s`` and ``c`` on balls: sine and cosine for sign 1, the hyperbolic ones for -1."""
+
+    sign: int
+
+    def sine_cosine(self, x: Ball) -> tuple[Ball, Ball]:
+        """Enclose ``s(x)`` and ``c(x)``."""
+        pair: tuple[Ball, Ball] = x.sin_cos() if self.sign > 0 else x.sinh_cosh()
+        return pair
+
+    def log_sine(self, x: Ball) -> Ball:
+        """Enclose ``log s(x)``."""
+        return (x.sin() if self.sign > 0 else x.sinh()).log()
+
+    def cotangent(self, x: Ball) -> Ball:
+        """Enclose ``c(x) / s(x)``."""
+        return x.cot() if self.sign > 0 else x.coth()
+
+    def sinc(self, x: Ball) -> Ball:
+        """Enclose ``s(x) / x``, which is entire: 0 takes no other path."""
+        from flint import acb
+
+        return x.sinc() if self.sign > 0 else acb(0, x).sinc().real
+
+    def distance(self, sine: Ball, cosine: Ball) -> Ball:
+        """Enclose the distance whose ``s`` and ``c`` are given, ``s`` not negative."""
+        from flint import arb
+
+        return arb.atan2(sine, cosine) if self.sign > 0 else sine.asinh()
+
+    def end(self) -> Ball:
+        """Enclose the largest distance."""
+        from flint import arb
+
+        return arb.pi() if self.sign > 0 else arb.pos_inf()
+
+
+def volume_growth(dim: int, curvature: float) -> float:
+    """Rate at which volume grows exponentially with the distance; 0 unless it does."""
+    return (dim - 1) * math.sqrt(max(-curvature, 0.0))
+
+
+def no_normaliser(dim: int, curvature: float, sigma: float) -> NotAttainableError:
+    """Return the error for Laplace noise that falls no faster than volume grows."""
+    return NotAttainableError(
+        f"the Laplace law with sigma = {sigma:g} has no normaliser on a space of curvature "
+        f"{curvature:g} and dimension {dim}: sigma has to be below 1/((dim - 1) sqrt(-curvature)) "
+        f"= {1.0 / volume_growth(dim, curvature):.6g}; use a smaller sigma (more data, a smaller "
+        "ball, a larger epsilon)"
+    )
