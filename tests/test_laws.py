@@ -22,8 +22,8 @@ import riemdp
 from riemdp import GDP, Accountant, Records, RiemdpError, verify
 from riemdp._part import registered
 from riemdp.kernel import UNIT, Moment, _sums, _tiles, rows_for
+from riemdp.kernel._verify import FOLLOWED, STATED
 from riemdp.manifolds import _logarithms
-from riemdp.release._check_document import FOLLOWED, STATED
 from riemdp.statistics import (
     AddRemove,
     DirectVariance,
@@ -331,7 +331,7 @@ def test_what_is_public_is_known_before_a_record_is_opened(place, name):
         assert set(events[1:]) == {"opened"}
 
 
-# Every edit of a document is refused, or listed. More of it: tests/release/test_check_document.py.
+# Every edit of a document is refused, or listed. More of it: tests/kernel/test_verify.py.
 
 LISTED = [part for key in (*STATED, *FOLLOWED) for part in key.split(", ")]
 

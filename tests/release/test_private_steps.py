@@ -34,10 +34,9 @@ from riemdp import (
     private_statistic,
     verify,
 )
-from riemdp.kernel import Vector
+from riemdp.kernel import Vector, _verify
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import GaussianCurve, affordable_mu
-from riemdp.release import _check_document
 from riemdp.release._offer import offer, with_draw
 from riemdp.release._run import drawn
 from riemdp.statistics import (
@@ -274,7 +273,7 @@ def test_a_document_with_other_scales_than_queries_does_not_verify(change):
 
 def test_values_of_other_processors_are_those_of_the_integers(monkeypatch):
     """Each step a few units in the last place off, as elsewhere; a digit that counts is not."""
-    rng, stepped = np.random.default_rng(5), _check_document._At.stepped
+    rng, stepped = np.random.default_rng(5), _verify._At.stepped
     for ball in BALLS:
         release = private_median(records(ball), ball, GDP(0.3), generator=seeded())
         for size, expected in ((4e-16, set()), (1e-3, {"arithmetic"})):
@@ -283,7 +282,7 @@ def test_values_of_other_processors_are_those_of_the_integers(monkeypatch):
                 return stepped(at, base, coordinates + size * rng.normal(size=len(coordinates)))
 
             with monkeypatch.context() as patch:
-                patch.setattr(_check_document._At, "stepped", elsewhere)
+                patch.setattr(_verify._At, "stepped", elsewhere)
                 assert failed(release) == expected
 
 

@@ -13,11 +13,13 @@ from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._check_document import Check, check_document, check_release, names_in
+from riemdp.kernel._verify import Check, SearchReceipt, check_document, check_release, names_in
 
 if TYPE_CHECKING:
     from riemdp.release._group_releases import PrivateMeans
     from riemdp.release._release import Release
+
+__all__ = ["Check", "SearchReceipt", "Verification", "read_checked", "verify"]
 
 #: Keys of a document that name parts.
 _PARTS = ("guarantee", "statistic", "neighbours", "manifold", "mechanism")

@@ -1,6 +1,6 @@
 """Recompute the guarantee of a release that a part of another package is in, by its class.
 
-Documents of this library's own parts are checked by :mod:`riemdp.release._check_document` instead;
+Documents of this library's own parts are checked by :mod:`riemdp.kernel._verify` instead;
 so are searches here.
 """
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.noise.exact import default_grid
-from riemdp.release._check_document import Check, SearchReceipt
 from riemdp.release._offer import exact_draw
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
@@ -21,6 +20,7 @@ from riemdp.release._search._document import search_to_dict
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._shares import within
 from riemdp.release._shrink import shrinkage
+from riemdp.release._verify import Check, SearchReceipt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -33,10 +33,10 @@ import numpy as np
 from riemdp import _document, manifolds, privacy
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp.kernel import Choice, noise, within_budget
+from riemdp.kernel._costs import Choice, noise, within_budget
+from riemdp.kernel._verify_search import check_search
 from riemdp.manifolds import Ball, Euclidean, Manifold, ball_proofs, clip_norm
 from riemdp.privacy import GDP, ZCDP, Budget, PureDP
-from riemdp.release._check_search import check_search
 
 #: Keys that no check depends on: an edit of them passes.
 STATED = {

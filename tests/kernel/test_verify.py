@@ -14,8 +14,8 @@ import pytest
 import riemdp
 from riemdp import statistics
 from riemdp._part import registered
-from riemdp.release import _check_document
-from riemdp.release._check_document import FOLLOWED, STATED, check_document, check_release
+from riemdp.kernel import _verify
+from riemdp.kernel._verify import FOLLOWED, STATED, check_document, check_release
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 with lzma.open(DATA / "golden.json.xz", "rt", encoding="utf-8") as file:
@@ -422,7 +422,7 @@ def test_sums_of_means_on_flat_spaces_verify(inner, weighs):
 def test_a_wrong_formula_would_be_seen(monkeypatch):
     """Control: a sensitivity, a cost or a value that is one per cent off fails every document."""
     exact, within, number = (
-        _check_document._sensitivity, _check_document._claim, _check_document._coordinates
+        _verify._sensitivity, _verify._claim, _verify._coordinates
     )  # fmt: skip
     names = sample()[:40]
 
@@ -436,7 +436,7 @@ def test_a_wrong_formula_would_be_seen(monkeypatch):
         ("_coordinates", lambda *a: tilted(number(*a)), "arithmetic"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(_check_document, attribute, wrong)
+            patch.setattr(_verify, attribute, wrong)
             for name in names:
                 for one in releases(DOCUMENTS[name]):
                     found = {each.name for each in check_release(one) if not each.passed}
@@ -445,13 +445,13 @@ def test_a_wrong_formula_would_be_seen(monkeypatch):
 
 def test_a_wrong_deviation_would_be_seen(monkeypatch):
     """Control: where a spread, a variance, or what a small weight is raised to, follows it."""
-    right = _check_document._deviation
+    right = _verify._deviation
     for factor, names in (
         (0.0, ("refined/R3/records", "median/R3/people", "contribution/private-people/LE2^3")),
         (1.5, ("huber/R3/add-remove", "variance/R3/people", "variance-public/R3/people")),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(_check_document, "_deviation", lambda *a, by=factor: by * right(*a))
+            patch.setattr(_verify, "_deviation", lambda *a, by=factor: by * right(*a))
             for name in names:
                 assert failed(DOCUMENTS[name]) == ["arithmetic"], name
 
@@ -490,7 +490,7 @@ def test_noise_costs_what_the_mechanism_says(kind, space):
     """Two derivations of the curve and of both Rao distances agree."""
     build = {"gaussian": riemdp.RiemannianGaussian, "laplace": riemdp.RiemannianLaplace}[kind]
     for sigma, ratio in ((0.05, 0.3), (0.3, 1.0)):
-        own, law = _check_document._Noise(kind, space, sigma), build(space, sigma)
+        own, law = _verify._Noise(kind, space, sigma), build(space, sigma)
         apart = ratio * sigma
         assert own.curve(apart).mu() == pytest.approx(law.privacy(apart).mu(), rel=1e-9)
         for distance, found in (("angle", own.angle), ("parametric", own.parametric)):
@@ -501,7 +501,7 @@ def test_noise_costs_what_the_mechanism_says(kind, space):
 def test_proofs_are_those_that_the_parts_name(sort):
     found = registered(sort).items()
     parts = {name: part.proof for name, part in found if name != "point-statistic"}
-    assert parts == {name: f"docs/proofs/{_check_document._PROOFS[name]}.md" for name in parts}
+    assert parts == {name: f"docs/proofs/{_verify._PROOFS[name]}.md" for name in parts}
 
 
 def test_what_is_not_checked_is_listed():
@@ -525,5 +525,4 @@ def test_nothing_that_made_the_release_is_loaded():
     packages = {name.split(".")[1] for name in found}
     assert packages.isdisjoint({"statistics", "mechanisms", "noise", "ledger", "auditing"})
     own = [name for name in found if name.startswith("riemdp.release.")]
-    names = "_check_document", "_check_search", "_verify"
-    assert own == [f"riemdp.release.{name}" for name in names]
+    assert own == ["riemdp.release._verify"]
