@@ -284,7 +284,7 @@ def test_the_message_has_public_numbers_alone(monkeypatch):
 STORED = {
     name: document
     for name, document in golden.read()["documents"].items()
-    if document.get("format") == "riemdp-release/2"
+    if document.get("format") == "riemdp-release/3"
 }
 
 

@@ -229,36 +229,38 @@ def test_verify_sums_the_costs():
     assert "guarantee" in failed(replace(release, guarantee=GDP(0.99)))
 
 
+def first(document):
+    """Numbers of the first query."""
+    return document["header"]["queries"][0]
+
+
 @pytest.mark.parametrize(
     ("change", "check"),
     [
-        (lambda d: d["statistic"].update(warm_share=0.3), "guarantee"),
-        (lambda d: d["statistic"].update(eta=0.9), "arithmetic"),
+        (lambda d: d["header"]["statistic"].update(warm_share=0.3), "guarantee"),
+        (lambda d: d["header"]["statistic"].update(eta=0.9), "arithmetic"),
         (lambda d: d["rounded"].pop(), "arithmetic"),
         (lambda d: d["rounded"].__setitem__(0, d["rounded"][0] + 2**30), "arithmetic"),
         (lambda d: d["value"].__setitem__(0, d["value"][0] + 1e-5), "arithmetic"),
-        (lambda d: d["scales"].__setitem__(0, 0.9 * d["scales"][0]), "guarantee"),
-        (lambda d: d.update(sensitivity=0.5 * d["sensitivity"]), "sensitivity"),
-        (lambda d: d.update(n=41), "sensitivity"),
-        (lambda d: d.update(projected=True), "document"),
+        (lambda d: first(d).update(sigma=0.99 * first(d)["sigma"]), "guarantee"),
+        (lambda d: first(d).update(sensitivity=0.5 * first(d)["sensitivity"]), "sensitivity"),
+        (lambda d: d["header"].update(n=41), "sensitivity"),
+        (lambda d: d["header"].update(projected=True), "document"),
     ],
 )
 def test_a_document_that_was_changed_fails(change, check):
     release = private_median(records(PLANE), PLANE, GDP(1.0), steps=3, generator=seeded())
     document = json.loads(release.to_json())
     change(document)
-    if change.__code__.co_names[0] == "update" or check != "arithmetic":
-        document["expected_distance"] = document["error_quantile_95"] = None
-    found = Release.from_json(json.dumps(document))
-    assert check in failed(found)
+    assert check in failed(document)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda d: d["statistic"].update(rounds=4),
-        lambda d: d["scales"].append(1.0),
-        lambda d: d["mechanism"].update(sigma=0.9 * d["mechanism"]["sigma"]),
+        lambda d: d["header"]["statistic"].update(rounds=4),
+        lambda d: d["header"]["queries"].append(first(d)),
+        lambda d: first(d).update(sigma=0.9 * first(d)["sigma"]),
     ],
 )
 def test_a_document_with_other_scales_than_queries_does_not_verify(change):
