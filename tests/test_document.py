@@ -58,3 +58,22 @@ def test_types_are_exact(check, good, bad):
     for value in bad:
         with pytest.raises(InvalidParameterError, match="field must be"):
             check(value, "field")
+
+
+def test_the_canonical_text_is_one():
+    text = '{"a":[0.1,1e-07,-0.0,12345678901234567890],"b":{"z":true,"é":null}}'
+    document = {"b": {"é": None, "z": True}, "a": [0.1, 1e-7, -0.0, 12345678901234567890]}
+    assert _document.canonical(document) == text.encode()
+    assert _document.digest(document) == _document.digest(_document.load(text))
+    assert _document.digest({"a": 1}) != _document.digest({"a": 1.0})
+    for wrong in (float("nan"), float("inf"), "\ud800"):
+        with pytest.raises(ValueError):  # noqa: PT011
+            _document.canonical({"a": wrong})
+
+
+def test_a_key_twice_is_refused_at_every_level():
+    text = '{"a": {"b": [{"c": 1}]}}'
+    assert _document.load(text)
+    for key, value in (("a", "{}"), ("b", "[]"), ("c", "2")):
+        with pytest.raises(InvalidParameterError, match="twice"):
+            _document.load(text.replace(f'"{key}":', f'"{key}": {value}, "{key}":'))

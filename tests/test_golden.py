@@ -26,10 +26,10 @@ def test_a_change_is_seen():
         changed["rounded"][0] += wrong
         assert len(list(golden.differences(changed, document, bits=bits))) == 1
         changed = copy.deepcopy(document)
-        changed["mechanism"]["sigma"] *= 1 + 1e-8
+        changed["header"]["queries"][0]["sigma"] *= 1 + 1e-8
         assert len(list(golden.differences(changed, document, bits=bits))) == 1
         changed = copy.deepcopy(document)
-        del changed["proofs"]
+        del changed["header"]["proofs"]
         assert len(list(golden.differences(changed, document, bits=bits))) == 1
     near = copy.deepcopy(document)
     near["rounded"][0] += golden.STEPS

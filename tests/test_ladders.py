@@ -21,8 +21,8 @@ ALLOWED = {
     "privacy/_approx.py: ApproxDP",
     "privacy/_certified.py: IsotropicCurve",
     "privacy/_rao.py: RaoDP",
-    "release/_check_search.py: PureDP",
-    "release/_check_search.py: ZCDP",
+    "kernel/_verify_search.py: PureDP",
+    "kernel/_verify_search.py: ZCDP",
     "release/_search/_adaptive.py: PureDP",
 }
 

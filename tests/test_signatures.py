@@ -56,5 +56,5 @@ def test_a_release_shows_no_proofs_that_a_document_stated():
 
     assert {f.name for f in dataclasses.fields(Release) if not f.repr} >= {
         "stated_proofs",
-        "stated_error",
+        "stated_moves",
     }

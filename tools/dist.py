@@ -29,7 +29,7 @@ NEEDED = (
     "riemdp/py.typed",
     "riemdp/research/data/sinh_envelope.csv",
     "riemdp/ledger/migrations/versions/v0001.py",
-    "riemdp/release/schemas/riemdp-release-2.schema.json",
+    "riemdp/release/schemas/riemdp-release-3.schema.json",
 )
 #: What a newcomer does, in two lines, and what there has to be besides.
 SMOKE = """
@@ -43,7 +43,7 @@ ball = riemdp.Ball(riemdp.SPDLogEuclidean(2), np.eye(2), 1.0)
 release = riemdp.private_mean(np.array([np.eye(2)] * 200), ball, riemdp.GDP(1.0))
 assert riemdp.verify(release).passed
 release.save("release.json")
-schema = files("riemdp.release") / "schemas" / "riemdp-release-2.schema.json"
+schema = files("riemdp.release") / "schemas" / "riemdp-release-3.schema.json"
 assert json.loads(schema.read_text())["title"]
 """
 COMMANDS = (

@@ -29,7 +29,6 @@ FLAG = {"type": "boolean"}
 NUMBER = {"type": "number"}
 NOT_NEGATIVE = {"type": "number", "minimum": 0}
 POSITIVE = {"type": "number", "exclusiveMinimum": 0}
-UNKNOWN = {"type": ["number", "null"]}
 INTEGER = {"type": "integer"}
 COUNT = {"type": "integer", "minimum": 1}
 INTEGERS = {"type": "array", "items": INTEGER}
@@ -53,16 +52,16 @@ def schemas() -> dict[str, dict[str, Any]]:
     release = _release()
     parts = {**_general(), **_parts()}
     return {
-        "riemdp-release-2": _root("A release", "riemdp-release-2", release, parts),
-        "riemdp-certificate-1": _root(
+        "riemdp-release-3": _root("A release", "riemdp-release-3", release, parts),
+        "riemdp-certificate-2": _root(
             "A release whose arrays are in a file beside it",
-            "riemdp-certificate-1",
+            "riemdp-certificate-2",
             _certificate(),
             {},
         ),
-        "riemdp-private-means-1": _root(
+        "riemdp-private-means-2": _root(
             "Releases of the means of disjoint groups",
-            "riemdp-private-means-1",
+            "riemdp-private-means-2",
             _means(),
             {**parts, "release": release},
         ),
@@ -161,12 +160,12 @@ def _part_schema(name: str, kind: type[Any]) -> dict[str, Any]:
 
 
 def _mechanism(name: str, kind: type[Any]) -> dict[str, Any]:
-    """Fields that have their defaults are left out, and so is what follows from the ball."""
+    """Fields with their defaults are left out, and what follows from the ball or the queries."""
     options = sorted(kind.options)
     required: dict[str, Any] = {"type": {"const": name}}
     optional: dict[str, Any] = {}
     for field in _fields(kind):
-        if field.name != "manifold" and field.name not in options:
+        if field.name not in ("manifold", "sigma", *options):
             needed = field.default is dataclasses.MISSING
             (required if needed else optional)[field.name] = _type(str(field.type))
     if options:
@@ -223,36 +222,44 @@ def _release() -> dict[str, Any]:
         name for name, kind in _part.registered("neighbours").items() if not kind.size_is_public
     )
     public_sizes = sorted(set(_part.registered("neighbours")) - set(private_sizes))
-    return closed(
+    query = closed(
         {
-            "format": {"const": "riemdp-release/2"},
-            "value": ref("numbers"),
-            "guarantee": ref("definition"),
-            "statistic": ref("statistic"),
-            "neighbours": ref("neighbours"),
-            "manifold": ref("manifold"),
-            "ball": ref("ball"),
-            "mechanism": ref("mechanism"),
-            "proofs": {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
-            "reason": TEXT,
+            "dim": COUNT,
+            "share": POSITIVE,
             "sensitivity": NOT_NEGATIVE,
             "tol": NOT_NEGATIVE,
-            "n": {"anyOf": [COUNT, {"type": "null"}]},
-            "private": FLAG,
-            "expected_distance": UNKNOWN,
-            "error_quantile_95": UNKNOWN,
+            "sigma": POSITIVE,
             "grid": INTEGER,
-            "rounded": INTEGERS,
-        },
+        }
+    )
+    header = closed(
         {
-            "projected": FLAG,
-            "shrunk": FLAG,
-            "scales": {"type": "array", "minItems": 2, "items": POSITIVE},
-            "search": ref("search"),
-            "anchor": ref("anchor"),
+            "nonce": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
             "versions": closed({}, dict.fromkeys(PACKAGES, VERSION)),
+            "manifold": ref("manifold"),
+            "ball": ref("ball"),
+            "statistic": ref("statistic"),
+            "neighbours": ref("neighbours"),
+            "n": {"anyOf": [COUNT, {"type": "null"}]},
+            "guarantee": ref("definition"),
+            "mechanism": ref("mechanism"),
+            "queries": {"type": "array", "minItems": 1, "items": query},
+            "projected": FLAG,
+            "private": FLAG,
+            "proofs": {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+            "reason": TEXT,
         },
         allOf=[_size(public_sizes, COUNT), _size(private_sizes, {"type": "null"})],
+    )
+    return closed(
+        {
+            "format": {"const": "riemdp-release/3"},
+            "header": header,
+            "rounded": INTEGERS,
+            "shrunk": FLAG,
+            "value": ref("numbers"),
+        },
+        {"search": ref("search"), "anchor": ref("anchor")},
     )
 
 
@@ -278,11 +285,12 @@ def _certificate() -> dict[str, Any]:
         "description": "A release with null in place of each array that is in the container",
         "type": "object",
         "required": ["format"],
-        "properties": {"format": {"const": "riemdp-release/2"}},
+        "properties": {"format": {"const": "riemdp-release/3"}},
     }
     return closed(
         {
-            "format": {"const": "riemdp-certificate/1"},
+            "format": {"const": "riemdp-certificate/2"},
+            "digest": SHA256,
             "container": closed({"file": named, "sha256": SHA256, "arrays": arrays}),
             "release": written,
         }
@@ -290,11 +298,15 @@ def _certificate() -> dict[str, Any]:
 
 
 def _means() -> dict[str, Any]:
+    header = {
+        "names": {"type": "array", "minItems": 1, "items": {"type": ["string", "integer"]}},
+        "guarantee": ref("definition"),
+        "headers": {"type": "array", "minItems": 1, "items": SHA256},
+    }
     return closed(
         {
-            "format": {"const": "riemdp-private-means-1"},
-            "names": {"type": "array", "minItems": 1, "items": {"type": ["string", "integer"]}},
-            "guarantee": ref("definition"),
+            "format": {"const": "riemdp-private-means/2"},
+            "header": closed(header),
             "releases": {"type": "array", "minItems": 1, "items": ref("release")},
         }
     )
@@ -302,7 +314,7 @@ def _means() -> dict[str, Any]:
 
 def written(schema: dict[str, Any]) -> str:
     """Return the text of a schema."""
-    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(schema, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def main() -> None:

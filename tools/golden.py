@@ -388,14 +388,14 @@ def environment() -> dict[str, str]:
 
 
 def differences(found: Any, stored: Any, *, bits: bool, where: str = "") -> Iterator[str]:
-    """Say where two documents differ; versions may.
+    """Say where two documents differ; versions, nonces and digests with these in them may.
 
     With ``bits`` everything has to be equal. Without it, as on another processor, integers may be
     ``STEPS`` steps of their grid apart and other numbers one part in 10^9.
     """
     if isinstance(stored, dict) and isinstance(found, dict):
         for name in sorted(set(stored) | set(found), key=str):
-            if name != "versions":
+            if name not in ("versions", "nonce", "headers"):
                 here = f"{where}.{name}"
                 yield from differences(found.get(name), stored.get(name), bits=bits, where=here)
     elif isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
@@ -476,27 +476,21 @@ def _compare(documents: dict[str, Any], refused: dict[str, str], stored: dict[st
 
 
 def _print_laws(documents: dict[str, Any], stored: dict[str, Any]) -> None:
-    """Print how the noise of releases with other integers differs, in the worst case of a kind.
+    """Print how the noise of releases with other integers differs at most, by kind.
 
     ``sigma/sensitivity`` is what a record is hidden in, and has no unit.
     """
-    worst: dict[str, list[float]] = {}
+    worst: dict[str, tuple[int, float]] = {}
     for name, old in stored.items():
         new = documents.get(name)
-        if new is None or new.get("rounded") == old.get("rounded") or "sensitivity" not in old:
+        if new is None or new.get("rounded") == old.get("rounded") or "rounded" not in old:
             continue
-        ratios = (
-            [each["mechanism"]["sigma"] / each["sensitivity"] for each in (new, old)],
-            [each["expected_distance"] or 1.0 for each in (new, old)],
-        )
-        found = [abs(one / other - 1.0) for one, other in ratios]
-        known = worst.setdefault(name.split("/")[0], [0.0, 0.0, 0.0])
-        worst[name.split("/")[0]] = [known[0] + 1, *map(max, known[1:], found)]
-    for kind, (number, ratio, expected) in worst.items():
-        print(
-            f"{kind}: {number:.0f} have other integers; sigma/sensitivity differs by {ratio:.1e} "
-            f"at most, expected_distance by {expected:.1e}"
-        )
+        lasts = [each["header"]["queries"][-1] for each in (new, old)]
+        one, other = (last["sigma"] / last["sensitivity"] for last in lasts)
+        number, ratio = worst.get(name.split("/")[0], (0, 0.0))
+        worst[name.split("/")[0]] = (number + 1, max(ratio, abs(one / other - 1.0)))
+    for kind, (number, ratio) in worst.items():
+        print(f"{kind}: {number} have other integers; sigma/sensitivity differs by {ratio:.1e}")
 
 
 if __name__ == "__main__":

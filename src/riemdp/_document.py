@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
@@ -16,6 +17,22 @@ def load(text: str) -> Any:
     return json.loads(
         text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite
     )
+
+
+def canonical(document: Any) -> bytes:
+    """Return the one text of a document: UTF-8, keys sorted, no spaces, shortest digits.
+
+    ``ValueError`` for numbers that are not finite, and for texts that are not Unicode.
+    """
+    text = json.dumps(
+        document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return text.encode()
+
+
+def digest(document: Any) -> str:
+    """Return the SHA-256 of the canonical text, in hex; see :func:`canonical`."""
+    return hashlib.sha256(canonical(document)).hexdigest()
 
 
 def not_of_research(document: Any) -> Any:

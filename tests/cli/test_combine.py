@@ -37,7 +37,7 @@ def test_it_prints_what_the_function_returns(riemdp, releases):
 
 def test_what_does_not_verify_is_not_combined(riemdp, releases):
     document = json.loads(releases[1].read_text(encoding="utf-8"))
-    document["guarantee"]["mu"] = 0.5
+    document["header"]["guarantee"]["mu"] = 0.5
     releases[1].write_text(json.dumps(document), encoding="utf-8")
     result = riemdp("combine", *releases)
     assert result.exit_code == 1

@@ -85,7 +85,7 @@ def test_seeded_release_is_marked_everywhere(riemdp, matrices, tmp_path):
     result = riemdp("mean", matrices, *BALL, *BUDGET, "--seed", 1, "--release", document)
     assert "not private" in result.stderr
     assert "NOT private" in result.stdout
-    assert json.loads(document.read_text(encoding="utf-8"))["private"] is False
+    assert json.loads(document.read_text(encoding="utf-8"))["header"]["private"] is False
 
 
 def test_two_runs_differ_and_two_seeded_ones_do_not(riemdp, matrices):

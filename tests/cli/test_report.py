@@ -66,7 +66,7 @@ def test_what_audit_prints_is_what_report_reads(riemdp, release, tmp_path):
 
 def test_a_release_that_does_not_verify_has_a_page_that_says_so(riemdp, release, tmp_path):
     document = json.loads(release.read_text())
-    release.write_text(json.dumps(document | {"n": 30}))
+    release.write_text(json.dumps(document | {"header": document["header"] | {"n": 30}}))
     assert riemdp("report", release).exit_code == 0
     assert "does not verify" in (tmp_path / "release.html").read_text(encoding="utf-8")
 

@@ -51,19 +51,19 @@ def test_affine_invariant_round_trip(riemdp, matrices, tmp_path, mechanism):
     result = riemdp("verify", path)
     assert result.exit_code == 0
     assert "FAIL" not in result.stdout
-    change(path, "mechanism", "sigma", by=lambda x: 0.999 * x)
+    change(path, "header", "queries", 0, "sigma", by=lambda x: 0.999 * x)
     assert riemdp("verify", path).exit_code == 1
 
 
 @pytest.mark.parametrize(
     ("keys", "by", "check"),
     [
-        (("mechanism", "sigma"), lambda x: 0.99 * x, "guarantee"),
-        (("n",), lambda x: x - 1, "sensitivity"),
-        (("ball", "radius"), lambda x: 1.01 * x, "sensitivity"),
-        (("sensitivity",), lambda x: 0.99 * x, "sensitivity"),
-        (("tol",), lambda x: 2 * x + 1e-6, "sensitivity"),
-        (("proofs", "replace-one"), lambda _: None, "proof"),
+        (("header", "queries", 0, "sigma"), lambda x: 0.99 * x, "guarantee"),
+        (("header", "n"), lambda x: x - 1, "sensitivity"),
+        (("header", "ball", "radius"), lambda x: 1.01 * x, "sensitivity"),
+        (("header", "queries", 0, "sensitivity"), lambda x: 0.99 * x, "sensitivity"),
+        (("header", "queries", 0, "tol"), lambda x: 2 * x + 1e-6, "sensitivity"),
+        (("header", "proofs", "replace-one"), lambda _: None, "proof"),
         (("value",), lambda _: [[100.0, 0, 0], [0, 100, 0], [0, 0, 100]], "arithmetic"),
     ],
 )
@@ -83,7 +83,7 @@ def test_tampered(riemdp, release, keys, by, check):
 )
 def test_a_document_cannot_forge_lines(riemdp, fails, release, text):
     before = riemdp("verify", release).stdout.splitlines()
-    change(release, "proofs", by=lambda found: {**found, text: None})
+    change(release, "header", "proofs", by=lambda found: {**found, text: None})
     result = riemdp("verify", release)
     assert result.exit_code == 1
     assert "\x1b" not in result.stdout
@@ -92,8 +92,9 @@ def test_a_document_cannot_forge_lines(riemdp, fails, release, text):
     ]
     assert len(result.output) < 5000
     document = json.loads(release.read_text(encoding="utf-8"))
-    for key, value in document.items():
-        wrong = {**document, key: text} if isinstance(value, str) else {**document, text: value}
+    for key, value in document["header"].items():
+        header = {**document["header"], (key if isinstance(value, str) else text): text}
+        wrong = {**document, "header": header}
         release.write_text(json.dumps(wrong), encoding="utf-8")
         result = riemdp("verify", release)
         assert "\x1b" not in result.output
@@ -102,7 +103,7 @@ def test_a_document_cannot_forge_lines(riemdp, fails, release, text):
 
 def test_stronger_claim(riemdp, release):
     parameter = "mu" if "mu" in release.read_text(encoding="utf-8") else "epsilon"
-    change(release, "guarantee", parameter, by=lambda x: 0.99 * x)
+    change(release, "header", "guarantee", parameter, by=lambda x: 0.99 * x)
     result = riemdp("verify", release)
     assert result.exit_code == 1
     assert "FAIL  guarantee" in result.stdout
@@ -122,10 +123,10 @@ def test_seeded_release(riemdp, release, matrices):
     other = release.with_name("other.json")
     other.write_bytes(release.read_bytes())
     assert riemdp("verify", release, other).exit_code == 3
-    change(other, "sensitivity", by=lambda x: 0.99 * x)
+    change(other, "header", "queries", 0, "sensitivity", by=lambda x: 0.99 * x)
     assert riemdp("verify", release, other).exit_code == 1  # what fails counts most
-    change(other, "sensitivity", by=lambda x: x / 0.99)
-    change(release, "sensitivity", by=lambda x: 0.99 * x)
+    change(other, "header", "queries", 0, "sensitivity", by=lambda x: x / 0.99)
+    change(release, "header", "queries", 0, "sensitivity", by=lambda x: 0.99 * x)
     assert riemdp("verify", release).exit_code == 1
 
 
@@ -142,15 +143,15 @@ def test_no_release(fails, tmp_path, content):
 @pytest.mark.parametrize(
     ("keys", "value"),
     [
-        (("n",), "many"),
-        (("n",), 1e999),
-        (("mechanism", "type"), "none"),
-        (("mechanism", "sigma"), -1.0),
-        (("private",), "false"),
-        (("guarantee",), {"type": "PureDP", "epsilon": -1.0}),
-        (("ball", "radius"), "wide"),
-        (("guarantee", "type"), "None"),
-        (("manifold", "k"), 4),
+        (("header", "n"), "many"),
+        (("header", "n"), 1e999),
+        (("header", "mechanism", "type"), "none"),
+        (("header", "queries", 0, "sigma"), -1.0),
+        (("header", "private"), "false"),
+        (("header", "guarantee"), {"type": "PureDP", "epsilon": -1.0}),
+        (("header", "ball", "radius"), "wide"),
+        (("header", "guarantee", "type"), "None"),
+        (("header", "manifold", "k"), 4),
         (("value",), [1.0]),
     ],
 )

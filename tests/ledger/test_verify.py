@@ -24,6 +24,7 @@ from riemdp import (
     private_mean,
     private_means,
 )
+from riemdp._document import digest
 from riemdp._part_document import encode
 from riemdp.ledger import Ledger, _verify
 from riemdp.ledger._chain import Chain, Row, read_amounts, read_sums, written_sums
@@ -214,7 +215,7 @@ def test_releases_without_a_charge_of_their_own(ledger, account, paid):
     assert found == [[], [], ["guarantee changed"], ["guarantee changed"]]
     account.close()
     assert kinds(account.last) == ["no charge"]
-    for uncharged in ({"guarantee": {}}, {"anchor": None}, SimpleNamespace(guarantee=GDP(1.0))):
+    for uncharged in ({"header": {}}, {"anchor": None}, SimpleNamespace(guarantee=GDP(1.0))):
         assert kinds(uncharged) == ["no charge"]
     for nothing in (object(), {"value": 1}, {"anchor": 5}, None, "study"):
         with pytest.raises(InvalidParameterError):
@@ -232,7 +233,8 @@ def test_a_step_is_held_against_what_paid_for_it(ledger, account):
     for guarantee, ok in ((PureDP(0.25), True), (PureDP(0.3), False), (PureDP(0.5), False)):
         release = SimpleNamespace(anchor=step.anchor, guarantee=guarantee)
         assert ledger.verify([release]).ok == ok
-        document = {"anchor": step.anchor.document(), "guarantee": encode(guarantee)}
+        header = {"guarantee": encode(guarantee)}
+        document = {"anchor": step.anchor.document(), "header": header}
         assert ledger.verify([document]).ok == ok
     # with the receipt of a search, which all steps paid for
     for guarantee, part, ok in (
@@ -246,7 +248,7 @@ def test_a_step_is_held_against_what_paid_for_it(ledger, account):
         assert ledger.verify([release]).ok == ok
         document = {
             "anchor": step.anchor.document(),
-            "guarantee": encode(guarantee),
+            "header": {"guarantee": encode(guarantee)},
             "search": {"release": encode(part)},
         }
         assert ledger.verify([document]).ok == ok
@@ -275,9 +277,14 @@ def test_groups_are_releases_of_their_own(ledger, account):
         assert ledger.verify(honest if isinstance(honest, list) else [honest]).ok
     more = json.loads(private_mean(groups["a"], ball, PureDP(0.5)).to_json())
     more["anchor"] = {**document["releases"][0]["anchor"], "part": 3}
+    header = document["header"]
     forged = {
         **document,
-        "names": [*document["names"], "c"],
+        "header": {
+            **header,
+            "names": [*header["names"], "c"],
+            "headers": [*header["headers"], digest(more["header"])],
+        },
         "releases": [*document["releases"], more],
     }
     for given in (forged, PrivateMeans.from_json(json.dumps(forged))):
@@ -293,7 +300,7 @@ def test_the_relation_of_a_document_counts(ledger, account):
     made = private_mean(np.zeros((50, 2)), ball, PureDP(0.5), accountant=account, n=50)
     document = json.loads(made.to_json())
     assert ledger.verify([document]).ok
-    document["neighbours"] = {"type": "replace-user", "contribution": 1}
+    document["header"]["neighbours"] = {"type": "replace-user", "contribution": 1}
     for given in (document, Release.from_json(json.dumps(document))):
         (finding,) = ledger.verify([given]).findings
         assert finding.kind == "guarantee changed"
@@ -350,11 +357,12 @@ def test_what_cannot_be_read_is_found_and_stops_nothing(name, ledger, paid):
 
 
 def test_a_document_says_no_more_than_was_charged(ledger, paid):
-    document = {"anchor": paid[0].anchor.document(), "guarantee": {"type": "PureDP"}}
+    header = {"guarantee": {"type": "PureDP"}}
+    document = {"anchor": paid[0].anchor.document(), "header": header}
     for epsilon, kinds in ((0.125, []), (0.25, ["guarantee changed"])):
-        document["guarantee"]["epsilon"] = epsilon
+        document["header"]["guarantee"]["epsilon"] = epsilon
         assert [one.kind for one in ledger.verify([document]).findings] == kinds
-    document["guarantee"] = 3
+    document["header"]["guarantee"] = 3
     assert [one.kind for one in ledger.verify([document]).findings] == ["guarantee changed"]
 
 

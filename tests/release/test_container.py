@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import re
 import zipfile
 
 import numpy as np
@@ -44,12 +46,28 @@ def change(path, by):
 
 
 def exchange(path, **arrays):
-    """Put other arrays into the container, and its true SHA-256 into the certificate."""
+    """Put other arrays into the container, and its true SHA-256 into the certificate.
+
+    So is that of the whole document, where it can be put together.
+    """
     container = path.with_suffix(".npz")
     with np.load(container, allow_pickle=False) as old:
         np.savez(container, **{**dict(old), **arrays})
     digest = _container.hashlib.sha256(container.read_bytes()).hexdigest()
     change(path, lambda document: document["container"].update(sha256=digest))
+    with_true_digest(path)
+
+
+def with_true_digest(path):
+    """State the digest of the document that a reader found, if it found another one."""
+    with contextlib.suppress(_container.ContainerError):
+        _container.read_document(path)
+        return
+    try:
+        _container.read_document(path)
+    except _container.ContainerError as error:
+        if found := re.search("digest ([0-9a-f]{64})", str(error)):
+            change(path, lambda document: document.update(digest=found[1]))
 
 
 def test_comes_back_bit_by_bit(made, certificate):
@@ -57,10 +75,10 @@ def test_comes_back_bit_by_bit(made, certificate):
     document = document_of(certificate)
     assert document["release"]["value"] is None
     assert document["release"]["rounded"] is None
-    assert document["release"]["ball"]["center"] is None
+    assert document["release"]["header"]["ball"]["center"] is None
     with np.load(certificate.with_suffix(".npz"), allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["value"], made.raw)
-        assert sorted(arrays) == ["ball.center", "rounded", "value"]
+        assert sorted(arrays) == ["header.ball.center", "rounded", "value"]
         assert arrays["rounded"].dtype == np.int64
     # the seeded generator is the only thing that does not verify
     assert failing(certificate) == [c.name for c in verify(made).checks if not c.passed]
@@ -221,8 +239,21 @@ def test_two_arrays_of_one_name(certificate):
 
 
 def test_a_field_of_the_certificate(certificate):
-    change(certificate, lambda document: document["release"].update(sensitivity=0.01))
+    def edit(document):
+        document["release"]["header"]["queries"][0]["sensitivity"] = 0.01
+
+    change(certificate, edit)
+    assert failing(certificate) == ["container"]
+    with_true_digest(certificate)
     assert "sensitivity" in failing(certificate)
+
+
+@pytest.mark.parametrize("digest", [None, "", "0" * 64, 3])
+def test_another_digest(certificate, digest):
+    change(certificate, lambda document: document.update(digest=digest))
+    assert failing(certificate) == ["container"]
+    with pytest.raises(InvalidParameterError, match="take both files from one release"):
+        Release.load(certificate)
 
 
 @pytest.mark.parametrize(

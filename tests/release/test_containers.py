@@ -87,7 +87,6 @@ def _release(value):
         tol=release.tol,
         ball=BALL,
         n=30,
-        grid=release.grid,
         rounded=release.rounded,
     )
 

@@ -27,9 +27,10 @@ from riemdp import (
     RaoDP,
     Sphere,
 )
+from riemdp.kernel import _verify
 from riemdp.mechanisms import Choice, TangentGaussian
 from riemdp.noise.exact import ExactDraw, FlatDraw
-from riemdp.release import Release, _check_document, _offer, _run
+from riemdp.release import Release, _offer, _run
 from riemdp.release._costs import check_costs
 from riemdp.release._offer import with_draw
 from riemdp.release._search import _adaptive, _units
@@ -285,7 +286,7 @@ def test_the_message_has_public_numbers_alone(monkeypatch):
 STORED = {
     name: document
     for name, document in golden.read()["documents"].items()
-    if document.get("format") == "riemdp-release/2"
+    if document.get("format") == "riemdp-release/3"
 }
 
 
@@ -294,7 +295,7 @@ def read(name):
     """Return what was drawn from, its budget, and the verifier's reading of the document."""
     release = Release.from_json(json.dumps(STORED[name]))
     made = with_draw(release.offer)
-    own = _check_document._Release(STORED[name])
+    own = _verify._Release(STORED[name])
     assert own.moved == pytest.approx([each.sensitivity for each in made.asked], rel=1e-8)
     return made, release.budget, own
 
@@ -311,7 +312,7 @@ def is_enough(own, moved):
     vars(own)["moved"] = moved  # which is cached
     try:
         own._guarantee()
-    except _check_document._ProblemError as problem:
+    except _verify._ProblemError as problem:
         return "too little" not in str(problem)
     return True
 

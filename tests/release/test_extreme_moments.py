@@ -150,7 +150,10 @@ def test_a_short_document_does_not_ask_for_much_memory():
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     release = private_moments(np.zeros((5, 2)), ball, GDP(1.0), second="matrix")
     document = json.loads(release.to_json())
-    document["manifold"]["dim"], document["ball"]["center"] = 100_000, [0] * 100_000
+    document["header"]["manifold"]["dim"], document["header"]["ball"]["center"] = (
+        100_000,
+        [0] * 100_000,
+    )
     with pytest.raises(RiemdpError):  # 40 GB otherwise
         Release.from_json(json.dumps(document))
 

@@ -58,19 +58,22 @@ def test_groups_are_about_the_same_neighbours():
 
 def test_documents_that_say_something_else_are_refused():
     document = json.loads(private_means(groups((9, 9)), PLANE, GDP(1.0)).to_json())
+    header = document["header"]
     for change in (
         {"format": "x"},
-        {"names": ["g0"]},
-        {"names": ["g0", "g0"]},
-        {"names": "g0"},
+        {"header": {**header, "names": ["g0"]}},
+        {"header": {**header, "names": ["g0", "g0"]}},
+        {"header": {**header, "names": "g0"}},
+        {"header": {**header, "headers": header["headers"][::-1]}},
+        {"header": {**header, "more": 1}},
         {"releases": []},
         {"more": 1},
     ):
         with pytest.raises(InvalidParameterError):
             PrivateMeans.from_json(json.dumps({**document, **change}))
-    stronger = {**document["guarantee"], "mu": 0.5}
+    stronger = {**header, "guarantee": {**header["guarantee"], "mu": 0.5}}
     with pytest.raises(InvalidParameterError, match="does not follow"):
-        PrivateMeans.from_json(json.dumps({**document, "guarantee": stronger}))
+        PrivateMeans.from_json(json.dumps({**document, "header": stronger}))
 
 
 def test_releases_whose_neighbours_may_be_in_several_groups_have_no_guarantee_together():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -149,7 +150,8 @@ def test_with_too_few_records_it_is_the_public_release_bit_by_bit(budget, dim):
     assert (found.reason, found.left, found.spent) == ("small n", budget, None)
     on_found = private_mean(points, found, generator=source)
     adapted = private_mean(points, ball, budget, method="adaptive", generator=seeded(5))
-    assert plain.to_json() == on_found.to_json() == adapted.to_json()
+    same = [replace(each, nonce="0" * 32).digest for each in (plain, on_found, adapted)]
+    assert len(set(same)) == 1
     assert on_found.search is None
 
 

@@ -35,10 +35,9 @@ from riemdp import (
     private_statistic,
     verify,
 )
-from riemdp.kernel import Vector
+from riemdp.kernel import Vector, _verify
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import GaussianCurve, affordable_mu
-from riemdp.release import _check_document
 from riemdp.release._offer import offer, with_draw
 from riemdp.release._run import drawn
 from riemdp.statistics import (
@@ -233,18 +232,23 @@ def test_verify_sums_the_costs():
     assert "guarantee" in failed(replace(release, guarantee=GDP(0.99)))
 
 
+def first(document):
+    """Numbers of the first query."""
+    return document["header"]["queries"][0]
+
+
 @pytest.mark.parametrize(
     ("change", "check"),
     [
-        (lambda d: d["statistic"].update(warm_share=0.3), "guarantee"),
-        (lambda d: d["statistic"].update(eta=0.9), "arithmetic"),
+        (lambda d: d["header"]["statistic"].update(warm_share=0.3), "guarantee"),
+        (lambda d: d["header"]["statistic"].update(eta=0.9), "arithmetic"),
         (lambda d: d["rounded"].pop(), "arithmetic"),
         (lambda d: d["rounded"].__setitem__(0, d["rounded"][0] + 2**30), "arithmetic"),
         (lambda d: d["value"].__setitem__(0, d["value"][0] + 1e-5), "arithmetic"),
-        (lambda d: d["scales"].__setitem__(0, 0.9 * d["scales"][0]), "guarantee"),
-        (lambda d: d.update(sensitivity=0.5 * d["sensitivity"]), "sensitivity"),
-        (lambda d: d.update(n=41), "sensitivity"),
-        (lambda d: d.update(projected=True), "document"),
+        (lambda d: first(d).update(sigma=0.99 * first(d)["sigma"]), "guarantee"),
+        (lambda d: first(d).update(sensitivity=0.5 * first(d)["sensitivity"]), "sensitivity"),
+        (lambda d: d["header"].update(n=41), "sensitivity"),
+        (lambda d: d["header"].update(projected=True), "document"),
     ],
 )
 def test_a_document_that_was_changed_fails(change, check):
@@ -253,18 +257,15 @@ def test_a_document_that_was_changed_fails(change, check):
     )
     document = json.loads(release.to_json())
     change(document)
-    if change.__code__.co_names[0] == "update" or check != "arithmetic":
-        document["expected_distance"] = document["error_quantile_95"] = None
-    found = Release.from_json(json.dumps(document))
-    assert check in failed(found)
+    assert check in failed(document)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda d: d["statistic"].update(rounds=4),
-        lambda d: d["scales"].append(1.0),
-        lambda d: d["mechanism"].update(sigma=0.9 * d["mechanism"]["sigma"]),
+        lambda d: d["header"]["statistic"].update(rounds=4),
+        lambda d: d["header"]["queries"].append(first(d)),
+        lambda d: first(d).update(sigma=0.9 * first(d)["sigma"]),
     ],
 )
 def test_a_document_with_other_scales_than_queries_does_not_verify(change):
@@ -281,7 +282,7 @@ def test_a_document_with_other_scales_than_queries_does_not_verify(change):
 
 def test_values_of_other_processors_are_those_of_the_integers(monkeypatch):
     """Each step a few units in the last place off, as elsewhere; a digit that counts is not."""
-    rng, stepped = np.random.default_rng(5), _check_document._At.stepped
+    rng, stepped = np.random.default_rng(5), _verify._At.stepped
     for ball in BALLS:
         release = private_median(records(ball), ball, GDP(0.3), generator=seeded())
         for size, expected in ((4e-16, set()), (1e-3, {"arithmetic"})):
@@ -290,7 +291,7 @@ def test_values_of_other_processors_are_those_of_the_integers(monkeypatch):
                 return stepped(at, base, coordinates + size * rng.normal(size=len(coordinates)))
 
             with monkeypatch.context() as patch:
-                patch.setattr(_check_document._At, "stepped", elsewhere)
+                patch.setattr(_verify._At, "stepped", elsewhere)
                 assert failed(release) == expected
 
 

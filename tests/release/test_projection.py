@@ -63,17 +63,21 @@ def test_documents_say_so_and_verify(project, projecting):
     ball = ball_of(Hyperbolic(2))
     for release in many(ball, GDP(0.3), draws=5):
         document = json.loads(release.to_json())
-        assert document.get("projected", True) is project
+        assert document["header"]["projected"] is project
         again = Release.from_json(release.to_json())
         assert again.projected is project
         assert verify(again).passed
         assert again.to_json() == release.to_json()
         if not ball.contains(release.value):
-            lie = Release.from_json(json.dumps({**document, "projected": True}))
+            lie = Release.from_json(
+                json.dumps({**document, "header": {**document["header"], "projected": True}})
+            )
             failed = {check.name for check in verify(lie).checks if not check.passed}
             assert failed == {"arithmetic"}
     with pytest.raises(InvalidParameterError, match="projected"):
-        Release.from_json(json.dumps({**document, "projected": 1}))
+        Release.from_json(
+            json.dumps({**document, "header": {**document["header"], "projected": 1}})
+        )
 
 
 def test_by_default_only_where_the_noise_is_shorter_than_the_radius():

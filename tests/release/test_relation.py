@@ -202,6 +202,10 @@ def document_of(**options):
     return json.loads(mean(GDP(0.5), **options).to_json())
 
 
+def with_header(document, **given):
+    return {**document, "header": {**document["header"], **given}}
+
+
 def read(document):
     return riemdp.Release.from_json(json.dumps(document))
 
@@ -212,42 +216,45 @@ def failed(document):
 
 def test_a_document_says_its_relation_and_no_private_number():
     document = document_of(adjacency="add-remove")
-    assert document["n"] is None
-    assert "add-remove" in json.dumps(document["neighbours"])
+    assert document["header"]["n"] is None
+    assert "add-remove" in json.dumps(document["header"]["neighbours"])
     assert failed(document) == set()
     for n in (40, 0, -1, 40.0, True, "40"):
         with pytest.raises(InvalidParameterError, match="n must be null"):
-            read({**document, "n": n})
+            read(with_header(document, n=n))
     public = document_of()
     with pytest.raises(InvalidParameterError, match="n"):
-        read({**public, "n": None})
+        read(with_header(public, n=None))
 
 
 def test_a_document_with_another_relation_fails():
     document = document_of(adjacency="add-remove")
-    one = document_of()["neighbours"]
+    one = document_of()["header"]["neighbours"]
     with pytest.raises(InvalidParameterError, match="n"):
-        read({**document, "neighbours": one})
-    assert "guarantee" in failed({**document, "neighbours": one, "n": 40})
-    assert "sensitivity" in failed({**document, "neighbours": one, "n": 40})
+        read(with_header(document, neighbours=one))
+    assert "guarantee" in failed(with_header(document, neighbours=one, n=40))
+    assert "sensitivity" in failed(with_header(document, neighbours=one, n=40))
     # and the other way: a mean of n records has no sensitivity where n is private
-    public = {**document_of(mechanism="tangent-gaussian"), "n": None}
-    assert failed({**public, "neighbours": document["neighbours"]}) >= {"sensitivity", "guarantee"}
+    public = with_header(document_of(mechanism="tangent-gaussian"), n=None)
+    assert failed(with_header(public, neighbours=document["header"]["neighbours"])) >= {
+        "sensitivity",
+        "guarantee",
+    }
 
 
 def test_a_document_whose_count_has_another_weight_fails():
     document = document_of(adjacency="add-remove")
-    weight = document["statistic"]["weight"]
+    weight = document["header"]["statistic"]["weight"]
     for factor in (0.5, 2.0):  # by which records count otherwise, and move no farther
-        other = {**document["statistic"], "weight": factor * weight}
-        assert failed({**document, "statistic": other}) == {"arithmetic"}
+        other = {**document["header"]["statistic"], "weight": factor * weight}
+        assert failed(with_header(document, statistic=other)) == {"arithmetic"}
 
 
 def test_a_document_about_people_is_not_one_about_as_many_records():
     """Its number is that of the people: with that of their records it fails."""
     document = document_of(users=USERS, people=10)
-    assert document["n"] == 10
-    records = {**document, "neighbours": document_of()["neighbours"], "n": 40}
+    assert document["header"]["n"] == 10
+    records = with_header(document, neighbours=document_of()["header"]["neighbours"], n=40)
     assert "sensitivity" in failed(records)
     assert read(document).guarantee == GDP(0.5, adjacency="replace-user")
     assert not GDP(0.5).follows_from(read(document).guarantee)
@@ -363,6 +370,7 @@ def header(release):
     is_public = release.n is not None and not release.neighbours.adds and len(release.scales) == 1
     left_out = DRAWN if is_public else DRAWN | OF_COUNT
     document = json.loads(release.to_json())
+    del document["header"]["nonce"]  # of which each release has its own
     return {name: value for name, value in document.items() if name not in left_out}
 
 

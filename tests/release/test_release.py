@@ -92,7 +92,7 @@ def test_a_base_without_effect_is_left_out():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     mechanism = TangentLaplace(Euclidean(2), 1.0, base=[5.0, 5.0])
     release = private_mean(np.zeros((9, 2)), ball, PureDP(1.0), mechanism=mechanism)
-    assert "base" not in json.loads(release.to_json())["mechanism"]
+    assert "base" not in json.loads(release.to_json())["header"]["mechanism"]
     assert verify(release).passed
     assert verify(Release.from_json(release.to_json())).passed
 
@@ -189,8 +189,10 @@ def test_an_array_that_is_given_stays_its_own():
         ("stated_proofs", "none"),
         ("stated_proofs", ("ab",)),
         ("stated_proofs", ((1, None),)),
-        ("stated_error", 1.0),
-        ("stated_error", (1.0, "x")),
+        ("stated_moves", 1.0),
+        ("stated_moves", ((1.0, "x"),)),
+        ("nonce", None),
+        ("nonce", "0" * 31),
     ],
     ids=str,
 )

@@ -460,3 +460,33 @@ def test_every_query_of_a_search_is_drawn_with_keys_of_its_own(events, monkeypat
     assert all(steps)
     assert steps[0] == "kk"  # a matching, and a choice
     assert len(_generator._OWN) == made
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "refined"},
+        {"mechanism": "riemannian-laplace"},
+        {"adjacency": "add-remove"},
+        {"adapt": True},
+        {"generator": np.random.default_rng(0)},
+    ],
+    ids=str,
+)
+def test_the_header_is_complete_before_a_record_is_read(options, monkeypatch):
+    """It is that of the release, of which integers and value are unknown then."""
+    headers, charge = [], _run.Ready.charge
+
+    def watched(self, label):
+        headers.append(self.header)
+        return charge(self, label)
+
+    monkeypatch.setattr(_run.Ready, "charge", watched)
+    ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 5.0)
+    points = np.random.default_rng(1).normal(0.3, 0.05, (400, 2))
+    release = riemdp.private_mean(points, ball, riemdp.GDP(1.0), **options)
+    assert headers == [release.header]
+    assert riemdp.Release.from_json(release.to_json()).header == release.header
+    again = riemdp.private_mean(points, ball, riemdp.GDP(1.0), **options)
+    assert again.nonce != release.nonce

@@ -58,7 +58,7 @@ def test_mechanisms(manifold):
         ]
     for mechanism in mechanisms:
         document = _serialise.mechanism_to_dict(mechanism, ball)
-        assert _serialise.mechanism_from_dict(document, ball) == mechanism
+        assert _serialise.mechanism_from_dict(document, ball, mechanism.sigma) == mechanism
 
 
 def test_balls():
@@ -77,11 +77,9 @@ def test_unknown_names_are_refused():
     with pytest.raises(InvalidParameterError, match="Blessing"):
         decode({"type": "Blessing"}, "definition")
     with pytest.raises(InvalidParameterError, match="magic"):
-        _serialise.mechanism_from_dict({"type": "magic", "sigma": 1.0}, ball)
+        _serialise.mechanism_from_dict({"type": "magic"}, ball, 1.0)
     with pytest.raises(InvalidParameterError, match="options"):
-        _serialise.mechanism_from_dict(
-            {"type": "tangent-laplace", "sigma": 1.0, "options": ["ball"]}, ball
-        )
+        _serialise.mechanism_from_dict({"type": "tangent-laplace", "options": ["ball"]}, ball, 1.0)
     assert np.isfinite(ball.radius)
 
 
@@ -89,12 +87,22 @@ def test_scales_of_several_answers():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     release = private_statistic(GeometricMedian(steps=2), np.zeros((50, 2)), ball, GDP(1.0))
     document = json.loads(release.to_json())
-    assert document["scales"] == list(release.scales)
+    header = document["header"]
+    queries = header["queries"]
+    assert [query["sigma"] for query in queries] == list(release.scales)
     assert Release.from_json(release.to_json()).scales == release.scales
-    last = document["scales"][-1]
-    for wrong in ([], [last], last, None, [1.0, "x"], [1.0, [last]], [last, 2.0 * last]):
-        with pytest.raises(InvalidParameterError, match="scale"):
-            Release.from_json(json.dumps({**document, "scales": wrong}))
-    for wrong in (0.0, -1.0):
-        with pytest.raises(InvalidParameterError, match="scale"):
-            Release.from_json(json.dumps({**document, "scales": [wrong, last]}))
+    first, last = queries[0], queries[-1]
+
+    def read(given):
+        changed = {**document, "header": {**header, "queries": given}}
+        return Release.from_json(json.dumps(changed))
+
+    for wrong in ([], [last], last, None, [*queries, last]):
+        with pytest.raises(InvalidParameterError, match="queries must be a list of"):
+            read(wrong)
+    for wrong in (0.0, -1.0, "x", None, [1.0]):
+        with pytest.raises(InvalidParameterError, match="sigma"):
+            read([{**first, "sigma": wrong}, *queries[1:]])
+    for name, wrong in (("dim", 7), ("dim", 2.0), ("share", 0.5), ("share", 1), ("grid", 3)):
+        with pytest.raises(InvalidParameterError, match=f"{name} of a query is"):
+            read([{**first, name: wrong}, *queries[1:]])

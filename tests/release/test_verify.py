@@ -180,7 +180,7 @@ STATED = {
 @pytest.mark.parametrize(
     ("proofs", "named"),
     [
-        ({}, "exact draw, PureDP, replace-one, frechet-mean, exact mean"),
+        ({}, "riemannian-laplace, PureDP, replace-one, frechet-mean, exact mean"),
         (STATED | {"Sphere": ""}, "no proof is known of Sphere"),
         (STATED | {"PureDP": "https://example.org/other"}, "stated for PureDP"),
         ({k: v for k, v in STATED.items() if k != "frechet-mean"}, "stated for frechet-mean"),
@@ -194,8 +194,10 @@ STATED = {
 )
 def test_every_proof_that_is_known_has_to_be_stated(proofs, named):
     document = json.loads(release_of().to_json())
-    assert document["proofs"] == STATED
-    release = Release.from_json(json.dumps(document | {"proofs": proofs}))
+    assert document["header"]["proofs"] == STATED
+    release = Release.from_json(
+        json.dumps(document | {"header": document["header"] | {"proofs": proofs}})
+    )
     (check,) = (check for check in verify(release).checks if check.name == "proof")
     assert check.passed == (named is None)
     assert release.proven == (named is None)
@@ -214,9 +216,13 @@ def test_the_law_is_made_last(monkeypatch):
         raise AssertionError("made before the rest was read")
 
     monkeypatch.setattr(RiemannianLaplace, "__post_init__", slow)
-    for wrong in ({"n": 0}, {"tol": "x"}, {"value": [2, 0, 0]}, {"expected_distance": "x"}):
+    header = document["header"]
+    (query,) = header["queries"]
+    for wrong in ({"n": 0}, {"queries": [query | {"tol": "x"}]}, {"queries": [query | {"dim": 3}]}):
         with pytest.raises(RiemdpError):
-            Release.from_json(json.dumps(document | wrong))
+            Release.from_json(json.dumps(document | {"header": header | wrong}))
+    with pytest.raises(RiemdpError):
+        Release.from_json(json.dumps(document | {"value": [2, 0, 0]}))
 
 
 def document_of(**options):
@@ -231,26 +237,29 @@ def test_the_value_is_that_of_the_integers():
     last = release.rounded[-1]
     near = (*release.rounded[:-1], last + 2**12)  # more than rounding of the value
     assert failed(replace(release, rounded=near)) == {"arithmetic"}
-    assert failed(replace(release, grid=release.grid + 1)) == {"arithmetic"}
     assert failed(replace(release, rounded=release.rounded[:-1])) == {"arithmetic"}
     assert failed(replace(release, rounded=(*release.rounded, 0))) == {"arithmetic"}
 
 
 def test_no_release_is_without_integers():
     document = document_of()
-    for key in ("grid", "rounded"):
-        with pytest.raises(InvalidParameterError):
-            Release.from_json(json.dumps({k: v for k, v in document.items() if k != key}))
+    for place in (document, document["header"]["queries"][0]):
+        for key in ("grid", "rounded"):
+            kept = place.pop(key, None)
+            if kept is not None:
+                with pytest.raises(InvalidParameterError):
+                    Release.from_json(json.dumps(document))
+                place[key] = kept
     flat = json.loads(
         private_statistic(
             FrechetMean(), [[0.1, 0.2]], Ball(Euclidean(2), [0.0, 0.0], 1.0), PureDP(1.0)
         ).to_json()
     )
-    assert flat["tol"] == 0.0
+    assert flat["header"]["queries"][0]["tol"] == 0.0
     assert failed(Release.from_json(json.dumps(flat))) == set()
 
 
-STORED = sorted((Path(__file__).resolve().parents[1] / "data" / "release-2").glob("*.json"))
+STORED = sorted((Path(__file__).resolve().parents[1] / "data" / "release-3").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
@@ -308,11 +317,11 @@ def test_a_grid_that_is_not_that_of_the_scale_does_not_verify():
     """It gives away the scale that the noise was drawn with."""
     document = json.loads(release_of(Euclidean(2), GDP(1.0)).to_json())
     assert verify(Release.from_json(json.dumps(document))).passed
-    document["guarantee"]["mu"] = 0.01
-    document["mechanism"]["sigma"] *= 100.0
-    for name in ("expected_distance", "error_quantile_95"):
-        document[name] *= 100.0
-    assert failed(Release.from_json(json.dumps(document))) == {"arithmetic"}
+    document["header"]["guarantee"]["mu"] = 0.01
+    document["header"]["queries"][0]["sigma"] *= 100.0
+    assert failed(document) == {"queries", "arithmetic"}
+    with pytest.raises(InvalidParameterError, match="grid of a query"):
+        Release.from_json(json.dumps(document))
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
@@ -326,7 +335,7 @@ def test_values_that_are_not_finite_do_not_verify(number, projecting):
 def test_centres_beyond_float64_fail():
     path = next(path for path in STORED if "SPDAffineInvariant" in path.stem)
     document = json.loads(path.read_text())
-    document["ball"]["center"][0][0] = 1e308
+    document["header"]["ball"]["center"][0][0] = 1e308
     with contextlib.suppress(InvalidParameterError):
         assert not verify(Release.from_json(json.dumps(document))).passed
 
@@ -350,8 +359,10 @@ def test_other_numbers_of_answers_do_not_verify():
     )
     document = json.loads(made.to_json())
     for steps in (1, -2):
-        document["statistic"]["statistic"]["steps"] += steps
-        assert not verify(Release.from_json(json.dumps(document))).passed
+        document["header"]["statistic"]["statistic"]["steps"] += steps
+        assert not verify(document).passed
+        with pytest.raises(InvalidParameterError, match="queries must be a list of"):
+            Release.from_json(json.dumps(document))
 
 
 ROWS = np.random.default_rng(0).normal(0.0, 0.05, (300, 2))

@@ -1,5 +1,7 @@
 """Documents of releases: every key is there, once, and of its type."""
 
+import copy
+import hashlib
 import json
 import math
 import re
@@ -37,12 +39,11 @@ def make(manifold, budget, radius=0.7, **options):
         {"manifold": {"type": "Sphere", "dim": 2, "colour": 1}},
         {"guarantee": {"type": "PureDP"}},
         {"guarantee": {"type": "PureDP", "epsilon": -1.0}},
-        {"mechanism": {"type": "magic", "sigma": 1.0}},
-        {"mechanism": {"type": "tangent-gaussian", "sigma": 1.0, "options": ["ball"]}},
+        {"mechanism": {"type": "magic"}},
+        {"mechanism": {"type": "tangent-gaussian", "options": ["ball"]}},
         {"ball": {}},
         {"n": "many"},
         {"n": None},
-        {"expected_distance": "small"},
         {"value": [0.0, 0.0, 7.0]},
         {"value": [0.0, 0.0, True]},
         {"value": ["0", "0", "1"]},
@@ -74,7 +75,6 @@ def make(manifold, budget, radius=0.7, **options):
         {"grid": None},
         {"grid": 48.0},
         {"grid": 5000},
-        {"error_quantile_95": None},
         {"guarantee": {"type": "PureDP", "epsilon": True}},
         {"guarantee": {"type": "PureDP", "epsilon": "1.0"}},
         {"guarantee": {"type": "PureDP", "epsilon": 1.0, "delta": 0.0}},
@@ -85,20 +85,26 @@ def make(manifold, budget, radius=0.7, **options):
         {"manifold": "Sphere"},
         {"ball": {"center": [0.0, 0.0, 1.0], "radius": "0.7"}},
         {"ball": {"center": [0.0, 0.0, 1.0], "radius": 0.7, "unit": 1.0}},
-        {"mechanism": {"type": "riemannian-laplace", "sigma": True}},
-        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "options": ["base"]}},
-        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "options": "ball"}},
-        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "options": [["ball"]]}},
-        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "ball": 1.0}},
-        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "sampler": "fast"}},
-        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "colour": 1}},
-        {"mechanism": {"type": "tangent-laplace", "sigma": 1.0}},
-        {"mechanism": {"type": "tangent-laplace", "sigma": 1.0, "base": [0.0, 0.0, 1.0]}},
-        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0}},
+        {"sigma": True},
+        {"mechanism": {"type": "riemannian-laplace", "options": ["base"]}},
+        {"mechanism": {"type": "riemannian-laplace", "options": "ball"}},
+        {"mechanism": {"type": "riemannian-laplace", "options": [["ball"]]}},
+        {"mechanism": {"type": "riemannian-laplace", "ball": 1.0}},
+        {"mechanism": {"type": "riemannian-laplace", "sampler": "fast"}},
+        {"mechanism": {"type": "riemannian-laplace", "colour": 1}},
+        {"mechanism": {"type": "tangent-laplace"}},
+        {"mechanism": {"type": "tangent-laplace", "base": [0.0, 0.0, 1.0]}},
+        {"mechanism": {"name": "riemannian-laplace"}},
     ],
 )
 def test_malformed_documents_are_refused(change):
-    document = json.loads(make(Sphere(2), PureDP(1.0)).to_json()) | change
+    document = json.loads(make(Sphere(2), PureDP(1.0)).to_json())
+    header = document["header"]
+    for key, value in change.items():
+        places = [place for place in (document, header, header["queries"][0]) if key in place]
+        (place,) = places or [header]
+        place[key] = value
     with pytest.raises(RiemdpError):
         Release.from_json(json.dumps(document))
 
@@ -111,27 +117,53 @@ def accepted(document):
     return True
 
 
-def test_every_key_is_needed_but_versions_which_earlier_documents_lack():
+def test_every_key_is_needed_and_no_other_is_read():
     document = json.loads(make(Sphere(2), PureDP(1.0)).to_json())
     assert accepted(document)
-    without = [key for key in document if accepted({k: document[k] for k in document if k != key})]
-    assert without == ["versions"]
+    for place in (document, document["header"], document["header"]["queries"][0]):
+        for key in tuple(place):
+            kept = place.pop(key)
+            assert not accepted(document), key
+            place[key] = kept
+        place["more"] = 1.0
+        assert not accepted(document)
+        del place["more"]
+    assert accepted(document)
+
+
+def test_a_digest_is_that_of_the_canonical_document(tmp_path):
+    release = make(Sphere(2), PureDP(1.0))
+    document = json.loads(release.to_json())
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    assert release.digest == hashlib.sha256(text.encode()).hexdigest()
+    assert release.header == document["header"]
+    other = tmp_path / "other.json"  # the same document, laid out in another way
+    other.write_text(json.dumps(dict(reversed(document.items())), indent=7))
+    assert Release.load(other).digest == release.digest
+    again = make(Sphere(2), PureDP(1.0))
+    assert again.header_digest != release.header_digest  # by its nonce
+    assert replace(again, nonce=release.nonce).header_digest == release.header_digest
+    edited = copy.deepcopy(document)
+    edited["header"]["reason"] = "another"
+    changed = Release.from_json(json.dumps(edited))
+    assert changed.header_digest != release.header_digest
+    assert changed.digest != release.digest
+    drawn = replace(release, rounded=(release.rounded[0] + 1, *release.rounded[1:]))
+    assert drawn.header_digest == release.header_digest
+    assert drawn.digest != release.digest
 
 
 def test_a_document_holds_what_a_reader_needs():
     document = json.loads(make(Hyperbolic(2), PureDP(1.0)).to_json())
-    assert document["format"] == "riemdp-release/2"
-    assert document["statistic"] == {"type": "frechet-mean"}
-    assert document["neighbours"] == {"type": "replace-one"}
-    assert document["mechanism"] == {
-        "type": "riemannian-laplace",
-        "sigma": document["sensitivity"],
-    }
-    assert set(document) >= {
-        "value", "guarantee", "manifold", "ball", "n", "sensitivity", "tol", "proofs", "private",
-    }  # fmt: skip
+    assert document["format"] == "riemdp-release/3"
+    assert document["header"]["statistic"] == {"type": "frechet-mean"}
+    assert document["header"]["neighbours"] == {"type": "replace-one"}
+    assert document["header"]["mechanism"] == {"type": "riemannian-laplace"}
+    (query,) = document["header"]["queries"]
+    assert query["sigma"] == query["sensitivity"]
+    assert list(document) == ["format", "header", "rounded", "shrunk", "value"]
     tangent = json.loads(make(Sphere(2), PureDP(1.0), mechanism="tangent-laplace").to_json())
-    assert tangent["mechanism"]["options"] == ["base"]
+    assert tangent["header"]["mechanism"]["options"] == ["base"]
 
 
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -163,7 +195,5 @@ def test_numbers_that_json_has_no_name_for_are_named():
     mechanism = RiemannianLaplace(line, 1e308)
     release = private_mean([[0.0]], ball, PureDP(1.0), mechanism=mechanism)
     release = replace(release, value=[0.5])  # a draw may be infinite
-    with pytest.raises(InvalidParameterError, match=r"are error_quantile_95; use a mechanism"):
-        release.to_json()
-    with pytest.raises(InvalidParameterError, match=r"are .*sensitivity, error_quantile_95"):
+    with pytest.raises(InvalidParameterError, match=r"are queries; use a mechanism"):
         replace(release, sensitivity=math.nan).to_json()

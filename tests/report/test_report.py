@@ -25,7 +25,7 @@ from riemdp import (
 BALL = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 ROWS = np.zeros((50, 2))
 HOSTILE = "</title></style><script>alert(1)</script><img src=x onerror=alert(1)>\"' & \u202e"
-STORED = sorted((Path(__file__).resolve().parents[1] / "data" / "release-2").glob("*.json"))
+STORED = sorted((Path(__file__).resolve().parents[1] / "data" / "release-3").glob("*.json"))
 
 
 class Reader(HTMLParser):
@@ -94,8 +94,8 @@ def test_a_page_is_one_file_that_asks_for_nothing(release):
 
 def hostile(release):
     document = json.loads(release.to_json())
-    document["reason"] = HOSTILE
-    document["proofs"] |= {HOSTILE: None, "part": HOSTILE}
+    document["header"]["reason"] = HOSTILE
+    document["header"]["proofs"] |= {HOSTILE: None, "part": HOSTILE}
     document["anchor"] = {"dataset": HOSTILE, "seq": 1, "charge_id": HOSTILE, "hash": HOSTILE}
     return document
 

@@ -31,7 +31,7 @@ _MOST = 20
 #: What a price may differ by on another machine.
 _ROUNDING = 1e-9
 #: What a release and its document have, and nothing else does.
-_NAMED = {"anchor", "guarantee"}
+_NAMED = {"anchor", "guarantee", "header"}
 #: What texts that were changed by hand raise.
 _UNREADABLE = (RiemdpError, ValueError, OverflowError, RecursionError)
 
@@ -141,7 +141,7 @@ def verified(backend: Backend, chain: Chain, releases: Iterable[object]) -> Veri
 def _each(release: object) -> Iterable[object]:
     """Return the releases of all groups, or of their document, where that is what is given."""
     groups = getattr(release, "groups", None)
-    if groups is None and isinstance(release, Mapping) and "names" in release:
+    if groups is None and isinstance(release, Mapping):
         groups = release.get("releases")
     return groups if isinstance(groups, (tuple, list)) else (release,)
 
@@ -356,7 +356,9 @@ def _part_of_search(release: object, adjacency: str) -> Any:
 def _promised(release: object, adjacency: str) -> Any:
     """Return the guarantee that a release, or its document, states; None where it states none."""
     if _NAMED.isdisjoint(dir(release)) and isinstance(release, Mapping):
-        found, between = release.get("guarantee"), release.get("neighbours")
+        header = release.get("header")
+        stated = header if isinstance(header, Mapping) else {}
+        found, between = stated.get("guarantee"), stated.get("neighbours")
         if between is not None:  # the relation of the guarantee, in a document
             from riemdp.statistics import Neighbours
 

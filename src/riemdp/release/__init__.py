@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from riemdp.release._advise_ball import BallAdvice, RadiusRow, advise_ball
     from riemdp.release._charging import is_durable
     from riemdp.release._check import check
-    from riemdp.release._check_document import Check
     from riemdp.release._combine import Combination, combine
     from riemdp.release._denoise import Denoised
     from riemdp.release._group_releases import PrivateMeans
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from riemdp.release._search._found import PrivateBall
     from riemdp.release._streams import chunks_of
     from riemdp.release._two_samples import two_sample_test
-    from riemdp.release._verify import Verification, read_checked, verify
+    from riemdp.release._verify import Check, Verification, read_checked, verify
 else:
     __getattr__, __dir__ = lazy_names(
         globals(),
@@ -42,7 +41,6 @@ else:
             "_advise_ball": "BallAdvice RadiusRow advise_ball",
             "_charging": "is_durable",
             "_check": "check",
-            "_check_document": "Check",
             "_combine": "Combination combine",
             "_denoise": "Denoised",
             "_group_releases": "PrivateMeans",
@@ -66,7 +64,7 @@ else:
             "_search._found": "PrivateBall",
             "_streams": "chunks_of",
             "_two_samples": "two_sample_test",
-            "_verify": "Verification read_checked verify",
+            "_verify": "Check Verification read_checked verify",
         },
     )
 

@@ -2,7 +2,8 @@
 
 The certificate is the document of the release with ``null`` in place of each long list of numbers,
 and says which array of which file stands there, of which shape and type, and the SHA-256 of that
-file. What is read back is the same document, number by number and bit by bit.
+file. What is read back is the same document, number by number and bit by bit, which its digest in
+the certificate confirms.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from riemdp._files import npz_arrays, opened, read_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT = "riemdp-certificate/1"
+FORMAT = "riemdp-certificate/2"
 #: Lists of at most so many numbers stay in the JSON.
 SMALL = 10_000
 _SUFFIX = ".npz"
@@ -61,6 +62,7 @@ def files_of(document: dict[str, Any], path: Path, least: float) -> dict[Path, b
     content = stream.getvalue()
     certificate = {
         "format": FORMAT,
+        "digest": _document.digest(document),
         "container": {
             "file": container.name,
             "sha256": hashlib.sha256(content).hexdigest(),
@@ -85,7 +87,7 @@ def read_document(path: Path) -> tuple[object, str | None]:
     document = _document.load(read_text(path))
     if not is_certificate(document):
         return document, None
-    fields = _document.fields(document, {"format", "container", "release"})
+    fields = _document.fields(document, {"format", "digest", "container", "release"})
     container = _document.fields(fields["container"], {"file", "sha256", "arrays"})
     declared = _document.fields(container["arrays"], set(), set(container["arrays"]))
     content = _content(path, container["file"])
@@ -108,6 +110,11 @@ def read_document(path: Path) -> tuple[object, str | None]:
         if not np.all(np.isfinite(array)):
             raise ContainerError(f"array {shown(name)} holds numbers that are not finite")
         _put(release, name, array)
+    if (whole := _document.digest(release)) != fields["digest"]:
+        raise ContainerError(
+            f"the certificate and {container['file']} make a document of the digest {whole}, and "
+            f"the certificate states {shown(fields['digest'])}: take both files from one release"
+        )
     return release, f"{container['file']}, {len(arrays)} arrays, SHA-256 {found}"
 
 

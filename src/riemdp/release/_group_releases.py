@@ -34,7 +34,7 @@ _CAVEAT = (
     "which group a record is in is public, and so are the names of the groups and, where "
     "neighbours are of one size, how large they are; nobody may be in two groups"
 )
-_FORMAT = "riemdp-private-means-1"
+_FORMAT = "riemdp-private-means/2"
 
 
 @dataclass(frozen=True)
@@ -194,16 +194,37 @@ class PrivateMeans(Described, Mapping["Name", Release]):
         releases = ticks(self.items(), len(self), "groups")
         return {name: verify(release) for name, release in releases}
 
-    def to_json(self) -> str:
-        """Return all releases as JSON. See :meth:`Release.to_json` of what cannot be written."""
-        every = [json.loads(release.to_json()) for release in self.groups]
-        document = {
-            "format": _FORMAT,
+    @property
+    def header(self) -> dict[str, Any]:
+        """What was public before a record was read: names, guarantee, digests of all headers."""
+        return {
             "names": list(self.names),
             "guarantee": encode(self.guarantee),
-            "releases": every,
+            "headers": [release.header_digest for release in self.groups],
         }
-        return json.dumps(document, indent=2, allow_nan=False)
+
+    @property
+    def header_digest(self) -> str:
+        """SHA-256 of the canonical text of the header, in hex."""
+        return _document.digest(self.header)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical document, in hex. See :attr:`Release.digest`."""
+        return _document.digest(self._document())
+
+    def _document(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "header": self.header,
+            "releases": [release._document() for release in self.groups],
+        }
+
+    def to_json(self) -> str:
+        """Return all releases as JSON. See :meth:`Release.to_json` of what cannot be written."""
+        for release in self.groups:
+            release.to_json()  # which says what is not finite
+        return json.dumps(self._document(), indent=2, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> PrivateMeans:
@@ -211,13 +232,18 @@ class PrivateMeans(Described, Mapping["Name", Release]):
 
         See :meth:`Release.from_json` of texts that are refused, with ``InvalidParameterError``.
         """
-        wanted = {"format", "names", "guarantee", "releases"}
         with malformed("written by PrivateMeans.to_json"):
-            found = _document.fields(_document.load(text), wanted)
-        names, every = found["names"], found["releases"]
-        if found["format"] != _FORMAT or not isinstance(names, list) or not isinstance(every, list):
+            document = _document.fields(_document.load(text), {"format", "header", "releases"})
+            found = _document.fields(document["header"], {"names", "guarantee", "headers"})
+        names, every = found["names"], document["releases"]
+        lists = isinstance(names, list) and isinstance(every, list)
+        if document["format"] != _FORMAT or not lists:
             raise InvalidParameterError("this was not written by PrivateMeans.to_json")
         releases = tuple(Release.from_json(json.dumps(each)) for each in every)
+        if found["headers"] != [release.header_digest for release in releases]:
+            raise InvalidParameterError(
+                "headers must be the digests of the headers of all releases, in their order"
+            )
         with malformed("written by PrivateMeans.to_json"):
             guarantee: Budget = decode(found["guarantee"], Budget.sort)
             if releases:

@@ -26,12 +26,13 @@ class NoiseOfValue:
     statistic: Statistic
     ball: Ball
     n: int | None
-    grid: int
     rounded: tuple[int, ...]
     shrunk: bool
 
     if TYPE_CHECKING:
 
+        @property
+        def grid(self) -> int: ...
         @property
         def offer(self) -> Offer: ...
         @property

@@ -26,7 +26,7 @@ from riemdp._part import both_proved
 from riemdp._versions import PACKAGES, PATTERN
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import as_choice, check_mechanism
-from riemdp.noise.exact import check_grid
+from riemdp.noise.exact import default_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
 from riemdp.release._charging import check_anchor
@@ -110,17 +110,13 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         :attr:`proofs` as they were when the value was drawn; by default those of this version.
     stated_versions : tuple of (str, str)
         :attr:`versions`, as pairs.
-    stated_error : tuple of (float or None), optional
-        Expected distance and 95 % quantile as a document states them, for :func:`verify` to hold
-        against the mechanism's; ``(None, None)`` where it states that they are not known.
-    grid : int
-        Minus the binary logarithm of the step of the public grid that the noisy answer was drawn
-        on; of several queries, that of the last one.
     rounded : tuple of int
-        The noisy answer on that grid, before it was shortened to the ball: normal coordinates
+        The noisy answer on its grid, before it was shortened to the ball: normal coordinates
         about its centre, in steps of the grid. Of several queries all answers, one after the other.
     scales : tuple of float, optional
         Scale of the noise of each answer; by default that of the mechanism.
+    stated_moves : tuple of (float, float), optional
+        Sensitivity and tolerance of each query before the last one; by default recomputed.
     projected : bool
         Whether the draw was projected onto the ball of answers.
     shrunk : bool
@@ -130,6 +126,9 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         the search and of all releases on the ball together.
     anchor : Anchor or None
         Of the charge in a durable ledger that paid for it; None where there was no such account.
+    nonce : str
+        128 random bits in hex: two releases with equal public numbers have other headers. It is not
+        compared.
 
     Raises
     ------
@@ -160,18 +159,18 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     tol: float
     ball: Ball = field(repr=False)
     n: int | None
-    grid: int = field(repr=False)
     rounded: tuple[int, ...] = field(repr=False)
     neighbours: Neighbours = field(default_factory=ReplaceOne)
     private: bool = True
     stated_proofs: tuple[tuple[str, str | None], ...] | None = field(default=None, repr=False)
-    stated_error: tuple[float | None, float | None] | None = field(default=None, repr=False)
     projected: bool = field(default=True, repr=False)
     shrunk: bool = field(default=False, repr=False)
     search: Search | None = field(default=None, repr=False)
     anchor: Anchor | None = field(default=None, repr=False)
     stated_versions: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     scales: tuple[float, ...] = field(default=(), repr=False)
+    stated_moves: tuple[tuple[float, float], ...] | None = field(default=None, repr=False)
+    nonce: str = field(default_factory=_serialise.new_nonce, compare=False, repr=False)
     raw: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -195,9 +194,10 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             _check_pairs(self.stated_proofs, "stated_proofs", (str,), (str, type(None)))
         _check_pairs(self.stated_versions, "stated_versions", (str,), (str,))
         _check_versions(self.stated_versions)
-        if self.stated_error is not None:
-            _check_pairs((self.stated_error,), "stated_error", *2 * ((float, type(None)),))
-        _check_rounded(self.grid, self.rounded)
+        if self.stated_moves is not None:
+            _check_pairs(self.stated_moves, "stated_moves", (float,), (float,))
+        _serialise.check_nonce(self.nonce)
+        _check_rounded(self.rounded)
         if self.search is not None and not isinstance(self.search, Search):
             raise InvalidParameterError("search must be the receipt of a search, or None")
         if self.anchor is not None:
@@ -237,6 +237,11 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         return self.mechanism.sigma
 
     @property
+    def grid(self) -> int:
+        """Minus the binary logarithm of the step of the public grid of the last answer."""
+        return default_grid(self.mechanism.sigma)
+
+    @property
     def adjacency(self) -> str:
         """Name of the relation: ``"replace-one"``, neighbouring data sets differ in one record."""
         return self.neighbours.name
@@ -251,7 +256,10 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 f"{len(self.scales)}"
             )
         *early, last = found.queries
-        asked = [self._asked(each, scale) for each, scale in zip(early, self.scales, strict=False)]
+        moves = self.stated_moves or tuple(map(self._move, early))
+        if len(moves) != len(early):
+            raise InvalidParameterError("stated_moves must be one for each query but the last")
+        asked = [self._asked(*each) for each in zip(early, self.scales[:-1], moves, strict=True)]
         draw = None
         answers = last.answers(self.ball)
         with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
@@ -267,15 +275,50 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             projected=self.projected,
         )
 
-    def _asked(self, query: Query, sigma: float) -> Asked:
+    def _asked(self, query: Query, sigma: float, move: tuple[float, float]) -> Asked:
         """Return a query before the last one with its noise."""
         answers = query.answers(self.ball)
         noise: Any = type(self.mechanism)
         mechanism = noise(answers.manifold, sigma, **as_choice(noise).needed(answers))
-        sensitivity, tol = computed_sensitivity(
-            self.statistic, query, self.ball, self.n, mechanism.metric, self.neighbours
+        return Asked(query, answers, mechanism, *move)
+
+    def _move(self, query: Query) -> tuple[float, float]:
+        """Return sensitivity and tolerance of a query as of this version."""
+        metric = self.mechanism.metric
+        return computed_sensitivity(
+            self.statistic, query, self.ball, self.n, metric, self.neighbours
         )
-        return Asked(query, answers, mechanism, sensitivity, tol)
+
+    @functools.cached_property
+    def header(self) -> dict[str, Any]:
+        """What was public before a record was read, as the document has it.
+
+        Its digest is :attr:`header_digest`. ``InvalidParameterError`` if a part is not registered.
+        """
+        return _serialise.header_of(
+            self.offer,
+            self.guarantee,
+            self.reason,
+            private=self.private,
+            proofs=self.proofs,
+            versions=self.versions,
+            nonce=self.nonce,
+        )
+
+    @property
+    def header_digest(self) -> str:
+        """SHA-256 of the canonical text of the header, in hex.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import riemdp
+        >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+        >>> release = riemdp.private_mean(np.full((500, 2), 0.3), ball, riemdp.GDP(1.0))
+        >>> release.header_digest == riemdp.Release.from_json(release.to_json()).header_digest
+        True
+        """
+        return _document.digest(self.header)
 
     @property
     def proven(self) -> bool:
@@ -614,11 +657,10 @@ def _real(value: Any, found: Value | None) -> NDArray[np.float64]:
     return real_array(value, "value")  # which says what is wrong with it
 
 
-def _check_rounded(grid: object, rounded: object) -> None:
+def _check_rounded(rounded: object) -> None:
     """Raise ``InvalidParameterError`` for what no draw on a grid returns."""
     if not isinstance(rounded, tuple) or not set(map(type, rounded)) <= {int}:
-        raise InvalidParameterError("rounded must be a tuple of integers, with its grid")
-    check_grid(grid)
+        raise InvalidParameterError("rounded must be a tuple of integers")
 
 
 def _check_versions(stated: tuple[tuple[str, str], ...]) -> None:

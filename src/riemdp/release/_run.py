@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ from riemdp.release._remarks import tell
 from riemdp.release._rounded_value import answer_of
 from riemdp.release._search._found import PrivateBall
 from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.release._serialise import header_of, new_nonce
 from riemdp.release._streams import Stream, is_file_of_array, is_stream
 from riemdp.release._unopened import Unopened
 from riemdp.release._weights import weighted
@@ -159,6 +160,29 @@ class Ready:
     data: Source
     source: np.random.Generator | None
     accountant: SupportsSpend | None
+    nonce: str = field(default_factory=new_nonce)
+
+    @functools.cached_property
+    def stated(self) -> dict[str, Any]:
+        """What a release states of itself before a record is read, beside the offer."""
+        found, limit = self.found, self.guarantee
+        guarantee = limit if found is None else found.budget
+        proofs = self.offer.proofs(guarantee)
+        if found is not None and (search := found.receipt(limit)) is not None:
+            proofs = both_proved(proofs, search.proofs())
+        return {
+            "guarantee": guarantee,
+            "reason": self.reason,
+            "private": self.source is None and (found is None or found.private),
+            "proofs": proofs,
+            "versions": dict(installed_versions()),
+            "nonce": self.nonce,
+        }
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The header of the document, which is complete before a record is read."""
+        return header_of(self.offer, **self.stated)
 
     def opened(self) -> Any:
         """Read all records, and return what the statistic sees where they are all together."""
@@ -175,18 +199,13 @@ class Ready:
     def release(self, anchor: Anchor | None = None) -> Release:
         """Read the records and draw, once, after it was charged for."""
         chosen, found, limit = self.offer, self.found, self.guarantee
+        stated = self.stated  # before a record is read
         data = self.data.seen(chosen)
         with uncounted(chosen.n is None):
             value, integers = drawn(chosen, data, self.source, limit=limit)
-        private = self.source is None and (found is None or found.private)
-        guarantee = limit if found is None else found.budget
-        search = None if found is None else found.receipt(limit)
-        proofs = chosen.proofs(guarantee)
-        if search is not None:
-            proofs = both_proved(proofs, search.proofs())
         return Release(
             value=value.raw,
-            guarantee=guarantee,
+            guarantee=stated["guarantee"],
             mechanism=chosen.mechanism,
             scales=tuple(each.mechanism.sigma for each in chosen.asked),
             statistic=chosen.statistic,
@@ -196,14 +215,15 @@ class Ready:
             ball=chosen.ball,
             n=chosen.n,
             neighbours=chosen.neighbours,
-            private=private,
+            private=stated["private"],
             projected=chosen.projected,
-            grid=chosen.last.grid,
             rounded=integers,
-            search=search,
+            search=None if found is None else found.receipt(limit),
             anchor=anchor,
-            stated_proofs=tuple(proofs.items()),
-            stated_versions=installed_versions(),
+            stated_proofs=tuple(stated["proofs"].items()),
+            stated_versions=tuple(stated["versions"].items()),
+            stated_moves=tuple((each.sensitivity, each.tol) for each in chosen.asked[:-1]),
+            nonce=self.nonce,
         )
 
 

@@ -4,36 +4,40 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
+import re
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp import _document
-from riemdp._checks import count, shown
-from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._checks import count, positive, shown
+from riemdp._errors import InvalidParameterError
 from riemdp._part import lookup
 from riemdp._part_document import decode, decode_fields, encode, encode_fields, encode_value
 from riemdp.manifolds import Ball, BoxBall, Manifold
 from riemdp.mechanisms import Mechanism
+from riemdp.noise.exact import default_grid
 from riemdp.privacy import Anchor, Budget
 from riemdp.release._search._document import search_from_dict, search_to_dict
 from riemdp.statistics import Neighbours, Statistic, outline
 
 if TYPE_CHECKING:
-    from riemdp.release._release import Release
+    from collections.abc import Mapping, Sequence
 
-FORMAT = "riemdp-release/2"
-#: The fields that a release and its document have alike.
-_SHARED = ("reason", "sensitivity", "tol", "n", "private")
-_LAW = ("expected_distance", "error_quantile_95")
-#: The keys that every document has.
-_KEYS = {"format", "value", "guarantee", "statistic", "neighbours", "manifold", "ball", "mechanism",
-         "proofs", "grid", "rounded", *_LAW, *_SHARED}  # fmt: skip
-#: What else it may have: of a draw that was not projected, or was shrunk, of a ball that was found,
-#: of a charge to a durable ledger, of several queries, and, since that is stated, of what it was
-#: drawn with.
-_OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions", "scales"}
+    from riemdp.release._offer import Offer
+    from riemdp.release._release import Release
+    from riemdp.statistics import Query
+
+FORMAT = "riemdp-release/3"
+#: The keys of every document, and those of a ball that was found, or of a charge to a ledger.
+_KEYS, _OPTIONAL = {"format", "header", "rounded", "shrunk", "value"}, {"search", "anchor"}
+_HEADER = {
+    "nonce", "versions", "manifold", "ball", "statistic", "neighbours", "n", "guarantee",
+    "mechanism", "queries", "projected", "private", "proofs", "reason",
+}  # fmt: skip
+_QUERY = {"dim", "share", "sensitivity", "tol", "sigma", "grid"}
+_NONCE = re.compile("[0-9a-f]{32}")
 
 
 def to_document(release: Release) -> dict[str, Any]:
@@ -42,28 +46,67 @@ def to_document(release: Release) -> dict[str, Any]:
     ``InvalidParameterError`` if the mechanism does not belong to the ball, or a part is not
     registered.
     """
-    ball, statistic = release.ball, release.statistic
     return {
         "format": FORMAT,
-        "value": release.raw.tolist(),
-        "guarantee": encode(release.guarantee),
-        "statistic": encode(statistic),
-        "neighbours": encode(release.neighbours),
-        "manifold": encode(ball.manifold),
-        "ball": ball_to_dict(ball),
-        "mechanism": mechanism_to_dict(release.mechanism, release.offer.answers),
-        "proofs": release.proofs,
-        **{name: getattr(release, name) for name in _SHARED},
-        **_errors(release),
-        "grid": release.grid,
+        "header": release.header,
         "rounded": list(release.rounded),
-        **({"scales": list(release.scales)} if len(release.scales) > 1 else {}),
-        **({} if release.projected else {"projected": False}),
-        **({"shrunk": True} if release.shrunk else {}),
+        "shrunk": release.shrunk,
+        "value": release.raw.tolist(),
         **({} if release.search is None else {"search": search_to_dict(release.search)}),
         **({} if release.anchor is None else {"anchor": release.anchor.document()}),
-        **({"versions": release.versions} if release.versions else {}),
     }
+
+
+def header_of(
+    offer: Offer,
+    guarantee: Budget,
+    reason: str,
+    *,
+    private: bool,
+    proofs: Mapping[str, str | None],
+    versions: Mapping[str, str],
+    nonce: str,
+) -> dict[str, Any]:
+    """Return what is public of a release before a record is read."""
+    return {
+        "nonce": nonce,
+        "versions": dict(versions),
+        "manifold": encode(offer.ball.manifold),
+        "ball": ball_to_dict(offer.ball),
+        "statistic": encode(offer.statistic),
+        "neighbours": encode(offer.neighbours),
+        "n": offer.n,
+        "guarantee": encode(guarantee),
+        "mechanism": mechanism_to_dict(offer.mechanism, offer.answers),
+        "queries": [
+            {
+                "dim": asked.answers.manifold.dim,
+                "share": float(asked.query.share),
+                "sensitivity": asked.sensitivity,
+                "tol": asked.tol,
+                "sigma": asked.mechanism.sigma,
+                "grid": asked.grid,
+            }
+            for asked in offer.asked
+        ],
+        "projected": offer.projected,
+        "private": private,
+        "proofs": dict(proofs),
+        "reason": reason,
+    }
+
+
+def new_nonce() -> str:
+    """Return 128 random bits in hex, which no other release has."""
+    return secrets.token_hex(16)
+
+
+def check_nonce(nonce: object) -> None:
+    """Raise ``InvalidParameterError`` for what is not 32 hex digits."""
+    if not isinstance(nonce, str) or not _NONCE.fullmatch(nonce):
+        raise InvalidParameterError(
+            f"the nonce of a release must be 32 hex digits, got {shown(nonce)}"
+        )
 
 
 def not_finite(document: dict[str, Any]) -> InvalidParameterError:
@@ -75,7 +118,9 @@ def not_finite(document: dict[str, Any]) -> InvalidParameterError:
         except ValueError:
             return False
 
-    names = ", ".join(name for name, value in document.items() if not finite(value))
+    header = document.get("header", {})
+    parts = {**document, **header, "header": None}
+    names = ", ".join(name for name, value in parts.items() if not finite(value))
     return InvalidParameterError(
         f"this release cannot be written: not finite in float64 are {names}; use a mechanism of a "
         "smaller scale, or another unit of the data"
@@ -92,53 +137,69 @@ def from_document(document: object) -> dict[str, Any]:
         raise InvalidParameterError(
             f"format {shown(written)} is not {FORMAT!r}: written by another version"
         )
-    fields = _document.fields(document, _KEYS, _OPTIONAL)
+    result = _document.fields(document, _KEYS, _OPTIONAL)
+    fields = _document.fields(result["header"], _HEADER)
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
             _document.text(proof, "a proof")
-    private = _document.flag(fields["private"], "private")
     statistic = decode(fields["statistic"], Statistic.sort)
     neighbours = decode(fields["neighbours"], Neighbours.sort)
-
-    def number(name: str) -> float:
-        return float(_document.number(fields[name], name))
-
     manifold = decode(fields["manifold"], Manifold.sort)
     ball = ball_from_dict(manifold, fields["ball"])
-    stated: Any = (fields["expected_distance"], fields["error_quantile_95"])
-    if stated != (None, None):
-        stated = (number("expected_distance"), number("error_quantile_95"))
     n = _size(fields["n"], neighbours)
     planned = outline(statistic, ball, n=float(n or 1))
+    answers = planned.queries[-1].answers(ball)
+    queries = _queries(fields["queries"], planned.queries, ball)
+    last = queries[-1]
     found: dict[str, Any] = {
-        "value": planned.value.ball.manifold.validate(_document.numbers(fields["value"], "value")),
+        "value": planned.value.ball.manifold.validate(_document.numbers(result["value"], "value")),
         "guarantee": decode(fields["guarantee"], Budget.sort).under(neighbours.adjacency),
         "statistic": statistic,
         "neighbours": neighbours,
         "reason": _document.text(fields["reason"], "reason"),
-        "sensitivity": number("sensitivity"),
-        "tol": number("tol"),
+        "sensitivity": last["sensitivity"],
+        "tol": last["tol"],
         "ball": ball,
         "n": n,
-        "private": private,
-        "stated_error": stated,
+        "private": _document.flag(fields["private"], "private"),
         "stated_proofs": tuple(proofs.items()),
-        "stated_versions": _versions(fields.get("versions", {})),
-        "grid": fields["grid"],
-        "rounded": _integers(fields["rounded"]),
-        "projected": _document.flag(fields.get("projected", True), "projected"),
-        "shrunk": _document.flag(fields.get("shrunk", False), "shrunk"),
+        "stated_versions": _versions(fields["versions"]),
+        "stated_moves": tuple((each["sensitivity"], each["tol"]) for each in queries[:-1]),
+        "scales": tuple(each["sigma"] for each in queries),
+        "rounded": _integers(result["rounded"]),
+        "projected": _document.flag(fields["projected"], "projected"),
+        "shrunk": _document.flag(result["shrunk"], "shrunk"),
+        "nonce": fields["nonce"],
     }
-    if "search" in fields:
-        found["search"] = search_from_dict(fields["search"], manifold, found["n"])
-    if "anchor" in fields:
-        found["anchor"] = Anchor.from_document(fields["anchor"])
-    if "scales" in fields:
-        found["scales"] = _scales(fields["scales"], fields["mechanism"])
+    if "search" in result:
+        found["search"] = search_from_dict(result["search"], manifold, found["n"])
+    if "anchor" in result:
+        found["anchor"] = Anchor.from_document(result["anchor"])
     # last: its law may take a while
-    answers = planned.queries[-1].answers(ball)
-    found["mechanism"] = mechanism_from_dict(fields["mechanism"], answers)
+    found["mechanism"] = mechanism_from_dict(fields["mechanism"], answers, last["sigma"])
+    return found
+
+
+def _queries(values: object, planned: Sequence[Query], ball: Ball) -> list[dict[str, Any]]:
+    """Return the numbers of queries; those that the statistic alone decides must be its own."""
+    if not isinstance(values, list) or len(values) != len(planned):
+        raise InvalidParameterError(f"queries must be a list of {len(planned)}")
+    found = []
+    for each, query in zip(values, planned, strict=True):
+        fields = dict(_document.fields(each, _QUERY))
+        for name in ("sensitivity", "tol", "sigma"):
+            fields[name] = float(_document.number(fields[name], name))
+        dim, grid = (
+            query.answers(ball).manifold.dim,
+            default_grid(positive(fields["sigma"], "sigma")),
+        )
+        for name, own in (("dim", dim), ("share", query.share), ("grid", grid)):
+            if _document.number(fields[name], name) != own:
+                raise InvalidParameterError(
+                    f"{name} of a query is {shown(fields[name])}, and the statistic has {own}"
+                )
+        found.append(fields)
     return found
 
 
@@ -165,27 +226,6 @@ def _integers(values: object) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _scales(values: object, mechanism: Any) -> tuple[float, ...]:
-    """Return the scales of several queries, of which the last one is that of the mechanism."""
-    if not isinstance(values, list) or len(values) < 2:
-        raise InvalidParameterError("scales must be a list of two numbers or more")
-    found = tuple(float(_document.number(value, "a scale")) for value in values)
-    if not isinstance(mechanism, dict) or mechanism.get("sigma") != found[-1]:
-        raise InvalidParameterError("the last of the scales must be sigma of the mechanism")
-    return found
-
-
-def _errors(release: Release) -> dict[str, float | None]:
-    found: tuple[float | None, float | None]
-    try:
-        found = (release.expected_distance, release.error_quantile(0.95))
-    except UnsupportedError:  # no law of distances is known
-        found = (None, None)
-    except ArithmeticError:
-        found = (math.inf, math.inf)
-    return {"expected_distance": found[0], "error_quantile_95": found[1]}
-
-
 def ball_to_dict(ball: Ball) -> dict[str, Any]:
     """Centre and radius of a ball, and the radii of its factors if it has some."""
     written = {"center": ball.center.tolist(), "radius": encode_value(ball.radius)}
@@ -209,13 +249,13 @@ def mechanism_to_dict(mechanism: Mechanism, ball: Ball) -> dict[str, Any]:
     """Name of a mechanism of this ball, and those fields that differ from their defaults.
 
     What is a function of the public ball is named under ``options``. One that has no effect, and is
-    not that of this ball, is left out.
+    not that of this ball, is left out; so is the scale, which is that of the last query.
     """
     if (problem := mechanism.foreign_to(ball)) is not None:
         raise InvalidParameterError(f"this release cannot be written: {problem}")
     own = {field.name: field.default for field in _own_fields(type(mechanism))}
     of_ball = {name: value for name, value in mechanism.options.items() if name in own}
-    skipped = {"manifold", *of_ball}
+    skipped = {"manifold", "sigma", *of_ball}
     skipped |= {
         name
         for name, default in own.items()
@@ -228,10 +268,10 @@ def mechanism_to_dict(mechanism: Mechanism, ball: Ball) -> dict[str, Any]:
     return {**document, "options": options} if options else document
 
 
-def mechanism_from_dict(document: object, ball: Ball) -> Mechanism:
+def mechanism_from_dict(document: object, ball: Ball, sigma: float) -> Mechanism:
     """Inverse of :func:`mechanism_to_dict`."""
     kind = lookup(document.get("type") if isinstance(document, dict) else None, Mechanism.sort)
-    own = [f for f in _own_fields(kind) if f.name not in {"manifold", *kind.options}]
+    own = [f for f in _own_fields(kind) if f.name not in {"manifold", "sigma", *kind.options}]
     needed = {field.name for field in own if field.default is dataclasses.MISSING}
     fields = _document.fields(
         document, {"type", *needed}, {"options", *(field.name for field in own)}
@@ -241,8 +281,9 @@ def mechanism_from_dict(document: object, ball: Ball) -> Mechanism:
         raise InvalidParameterError(f"options must be a list of some of {sorted(kind.options)}")
     values = {name: value for name, value in fields.items() if name not in {"type", "options"}}
     found = {**decode_fields(values), **{name: kind.options[name](ball) for name in named}}
-    if any(field.name == "manifold" for field in _own_fields(kind)):
-        found["manifold"] = ball.manifold
+    own_names = {field.name for field in _own_fields(kind)}
+    given = {"manifold": ball.manifold, "sigma": sigma}
+    found |= {name: value for name, value in given.items() if name in own_names}
     mechanism: Mechanism = kind(**found)
     return mechanism
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +12,20 @@ from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._check_document import Check, check_document, check_release, names_in
+from riemdp.kernel._verify import (
+    Check,
+    SearchReceipt,
+    check_document,
+    check_release,
+    names_in,
+    stated_in,
+)
 
 if TYPE_CHECKING:
     from riemdp.release._group_releases import PrivateMeans
     from riemdp.release._release import Release
+
+__all__ = ["Check", "SearchReceipt", "Verification", "read_checked", "verify"]
 
 #: Keys of a document that name parts.
 _PARTS = ("guarantee", "statistic", "neighbours", "manifold", "mechanism")
@@ -31,6 +39,9 @@ class Verification(Described):
     ----------
     checks : tuple of Check
         One by one.
+    stated : tuple of str
+        Keys of the document that are stated and not checked: no document can show them, or no
+        number depends on them.
 
     Examples
     --------
@@ -41,9 +52,12 @@ class Verification(Described):
     >>> result = riemdp.verify(release)
     >>> result.passed, [check.name for check in result.checks if not check.passed]
     (True, [])
+    >>> result.stated
+    ('nonce', 'private', 'reason', 'versions')
     """
 
     checks: tuple[Check, ...]
+    stated: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -52,10 +66,12 @@ class Verification(Described):
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         title = "Verified" if self.passed else "NOT verified"
-        return title, [
+        rows = [
             (check.name, f"{'holds' if check.passed else 'FAILS'}: {check.detail}")
             for check in self.checks
         ]
+        stated = [("stated", f"not checked: {', '.join(self.stated)}")] if self.stated else []
+        return title, rows + stated
 
 
 @with_advice
@@ -66,7 +82,7 @@ def verify(release: Release | PrivateMeans | dict[str, Any] | str | Path) -> Ver
     It cannot tell that the value was really drawn this way, nor that the ball and the budget were
     chosen without looking at the data, nor that what counts as a person is all of a person's
     records: for that one has to trust who ran it. Some keys of a document are stated and not
-    checked, such as ``reason`` and ``expected_distance``.
+    checked, such as ``reason``: :attr:`Verification.stated` lists them.
 
     Parameters
     ----------
@@ -112,14 +128,15 @@ def verify(release: Release | PrivateMeans | dict[str, Any] | str | Path) -> Ver
         except RiemdpError:  # of a part of another package, or of another ball, there is none
             return Verification(_foreign(release))
         if _is_foreign(_document.not_of_research(document)):
-            return Verification(_foreign(release))
+            return Verification(_foreign(release), stated_in(document))
     if not (isinstance(document, dict) and "format" in document):
         raise InvalidParameterError(
             "release must be a riemdp.Release, its document or the path of a file that is there, "
             f"got {shown(release)}"
         )
     _document.not_of_research(document)
-    return Verification((*beside, *check_document(document, _checks_of_one)))
+    checks = (*beside, *check_document(document, _checks_of_one))
+    return Verification(checks, stated_in(document))
 
 
 def _written(release: Any) -> Any:
@@ -170,13 +187,17 @@ def _checks_of_one(document: Any) -> tuple[Check, ...]:
         return check_release(document)
     from riemdp.release._release import Release
 
-    return _foreign(Release.from_json(json.dumps(document)))
+    try:
+        return _foreign(Release._of_document(document))
+    except RiemdpError as error:
+        return (Check("document", False, str(error)),)
 
 
 def _is_foreign(document: Any) -> bool:
-    if not isinstance(document, dict):
+    header = document.get("header") if isinstance(document, dict) else None
+    if not isinstance(header, dict):
         return False
-    parts = (document.get(key) for key in _PARTS)
+    parts = (header.get(key) for key in _PARTS)
     names = {name for part in parts for name in names_in(part)}
     return any("." in name for name in names) or "point-statistic" in names
 

@@ -1,6 +1,6 @@
 """Recompute the guarantee of a release that a part of another package is in, by its class.
 
-Documents of this library's own parts are checked by :mod:`riemdp.release._check_document` instead;
+Documents of this library's own parts are checked by :mod:`riemdp.kernel._verify` instead;
 so are searches here.
 """
 
@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
-from riemdp.noise.exact import default_grid
-from riemdp.release._check_document import Check, SearchReceipt
+from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp.release._offer import exact_draw
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
@@ -21,6 +19,7 @@ from riemdp.release._search._document import search_to_dict
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._shares import within
 from riemdp.release._shrink import shrinkage
+from riemdp.release._verify import Check, SearchReceipt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +57,6 @@ def checks_of(release: Release) -> Iterator[Check]:
     yield from _guarantee(release)
     if (search := release.search) is not None:
         yield _check("search", lambda: _search(release, search))
-    yield _check("error", lambda: _error(release))
     yield _check("value", lambda: _value(release))
     yield _check("arithmetic", lambda: _arithmetic(release))
     if release.shrunk:
@@ -103,8 +101,6 @@ def _arithmetic(release: Release) -> tuple[bool, str]:
     """Value from the integers."""
     drawn = release._on_grid
     exact_draw(release.mechanism, release._answers)
-    if drawn.grid != (grid := default_grid(release.mechanism.sigma)):
-        return False, f"the grid is 2^-{drawn.grid}, noise of this scale is drawn on 2^-{grid}"
     h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
     again = replayed(release.offer, release.rounded, release.grid, h=h)
     value, range_ = again.raw, again.ball
@@ -192,19 +188,3 @@ def _search(release: Release, search: Search) -> tuple[bool, str]:
         return False, "the ball of the release is not the one that was found"
     steps = ", ".join(step["query"] for step in search.steps)
     return True, f"{steps}; with {search.release!r} for the release within {search.budget!r}"
-
-
-def _error(release: Release) -> tuple[bool, str]:
-    """Error law from the mechanism."""
-    try:
-        derived = (release.expected_distance, release.error_quantile(0.95))
-    except UnsupportedError as error:
-        return release.stated_error in (None, (None, None)), f"none is known: {error}"
-    distance, quantile = release.stated_error or derived
-    if distance is None or quantile is None:
-        return False, "none is stated, but the mechanism has one"
-    same = math.isclose(distance, derived[0], rel_tol=1e-9)
-    return same and math.isclose(quantile, derived[1], rel_tol=1e-9), (
-        f"expected distance stated {distance:.9g}, recomputed {derived[0]:.9g}; "
-        f"95 % quantile stated {quantile:.9g}, recomputed {derived[1]:.9g}"
-    )

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from riemdp._document import load
+from riemdp import _document
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import check_output, write_files
 from riemdp.release import _container, _serialise
@@ -36,6 +36,15 @@ class Written(ABC):
     def _of_document(cls, document: Any) -> Self:
         """Return what a document tells of."""
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical document, in hex: by it the release is known.
+
+        Canonical is JSON in UTF-8 with sorted keys, no spaces, and the shortest digits that give
+        each float. Files may be laid out as they like.
+        """
+        return _document.digest(self._document())
+
     def to_json(self) -> str:
         """Return the release as JSON; floats come back bit by bit.
 
@@ -57,7 +66,7 @@ class Written(ABC):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a release that :meth:`to_json` wrote, in this version or an earlier one.
+        """Read a release that :meth:`to_json` wrote.
 
         It is not verified: see :func:`verify`.
 
@@ -78,7 +87,7 @@ class Written(ABC):
         """
         _check_document(text)
         with malformed():
-            document = load(text)
+            document = _document.load(text)
             if _container.is_certificate(document):
                 raise InvalidParameterError(
                     "this is a certificate, whose arrays are in the file beside it: read it with "

@@ -18,8 +18,8 @@ def test_a_receipt_comes_back_bit_by_bit(release):
     assert again.search == release.search
     assert again.to_json() == text
     document = json.loads(text)
-    assert document["format"] == "riemdp-release/2"
-    assert document["guarantee"] == {"type": "GDP", "mu": 1.0}
+    assert document["format"] == "riemdp-release/3"
+    assert document["header"]["guarantee"] == {"type": "GDP", "mu": 1.0}
     first = document["search"]["steps"][0]
     assert first["query"] == "pairs"
     assert first["share"] == [1, 100]

@@ -23,7 +23,7 @@ from riemdp import (
     private_mean,
     verify,
 )
-from riemdp.release._check_document import SearchReceipt
+from riemdp.kernel._verify import SearchReceipt
 from riemdp.release._search._document import search_to_dict
 from riemdp.statistics import Groups
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from riemdp import _document
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
-from riemdp.kernel import Choice, noise
+from riemdp.kernel._costs import Choice, noise
 from riemdp.manifolds import Ball
 from riemdp.privacy import ZCDP, Budget, PureDP
 

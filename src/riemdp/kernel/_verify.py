@@ -21,6 +21,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -33,18 +34,17 @@ import numpy as np
 from riemdp import _document, manifolds, privacy
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp.kernel import Choice, noise, within_budget
+from riemdp.kernel._costs import Choice, noise, within_budget
+from riemdp.kernel._verify_search import check_search
 from riemdp.manifolds import Ball, Euclidean, Manifold, ball_proofs, clip_norm
 from riemdp.privacy import GDP, ZCDP, Budget, PureDP
-from riemdp.release._check_search import check_search
 
 #: Keys that no check depends on: an edit of them passes.
 STATED = {
     "reason": "text for readers; that a caller gave the scale, which then may be more than needed",
     "versions": "versions of what drew the release, of which the names are checked",
     "private": "whether the bits were secret, which no document can show",
-    "expected_distance": "expected error: it needs the distribution of the noise",
-    "error_quantile_95": "quantile of the error, as above",
+    "nonce": "random bits, which make the header another one; their form is checked",
     "anchor": "entry of a ledger, which the ledger verifies",
     "names": "names of groups",
     "classes": "labels, which rows alone depend on; their number is checked",
@@ -1208,12 +1208,12 @@ def _proofs(
 
 # --- A document -----------------------------------------------------------------------------------
 
-_KEYS = {
-    "format", "value", "guarantee", "statistic", "neighbours", "manifold", "ball", "mechanism",
-    "proofs", "reason", "sensitivity", "tol", "n", "private",
-    "expected_distance", "error_quantile_95", "grid", "rounded",
+_KEYS, _OPTIONAL = {"format", "header", "rounded", "shrunk", "value"}, {"search", "anchor"}
+_HEADER = {
+    "nonce", "versions", "manifold", "ball", "statistic", "neighbours", "n", "guarantee",
+    "mechanism", "queries", "projected", "private", "proofs", "reason",
 }  # fmt: skip
-_OPTIONAL = {"projected", "shrunk", "scales", "search", "anchor", "versions"}
+_QUERY = {"dim", "share", "sensitivity", "tol", "sigma", "grid"}
 _VERSIONS = {"riemdp", "numpy", "scipy", "python-flint", "randomgen", "numba"}
 
 
@@ -1250,8 +1250,9 @@ class _Release:
     """A release as its document states it, and what is recomputed of it."""
 
     def __init__(self, document: Any) -> None:
-        given = _document.fields(document, _KEYS, _OPTIONAL)
-        _require(given["format"] == "riemdp-release/2", "unknown format")
+        self.result = _document.fields(document, _KEYS, _OPTIONAL)
+        _require(self.result["format"] == "riemdp-release/3", "unknown format")
+        given = _document.fields(self.result["header"], _HEADER)
         adjacency = _name(given["neighbours"], "neighbours", _NEIGHBOURS)
         own = _document.fields(given["neighbours"], _NEIGHBOURS[adjacency] | {"type"})
         self.given, self.adjacency = given, adjacency
@@ -1262,41 +1263,39 @@ class _Release:
         self.n = None if private else _integer(given["n"], "n")
         self.ball = _ball(_space(given["manifold"]), given["ball"])
         self.guarantee = _budget(given["guarantee"])
-        self.projected = _document.flag(given.get("projected", True), "projected")
-        self.shrunk = _document.flag(given.get("shrunk", False), "shrunk")
-        for name in ("expected_distance", "error_quantile_95"):
-            _require(given[name] is None or _positive(given[name], name), name)
-        self.tol = float(_document.number(given["tol"], "tol"))
-        _require(0.0 <= self.tol < math.inf, "tol must be finite and at least 0")
+        self.projected = _document.flag(given["projected"], "projected")
+        self.shrunk = _document.flag(self.result["shrunk"], "shrunk")
         self.search: SearchReceipt | None = None
-        if "search" in given:
-            receipt, space = given["search"], self.ball.manifold
+        if "search" in self.result:
+            receipt, space = self.result["search"], self.ball.manifold
             self.search = SearchReceipt(receipt, space, self.n, self.guarantee)
         self._texts()
         self.name = _name(given["mechanism"], "mechanism", _NOISES)
         self.kind, self.coordinates = _NOISES[self.name]
-        noise = _document.fields(given["mechanism"], {"type", "sigma"}, {"options"})
-        self.sigma = _scale(noise["sigma"])
-        self.scales = [self.sigma]
-        if "scales" in given:
-            _require(isinstance(given["scales"], list), "scales must be a list")
-            self.scales = [_scale(each) for each in given["scales"]]
-            _require(len(self.scales) > 1, "scales are those of several answers")
-            _require(self.scales[-1] == self.sigma, "the last of the scales is sigma")
+        _document.fields(given["mechanism"], {"type"}, {"options"})
+        _require(isinstance(given["queries"], list), "queries must be a list")
+        self.queries = [_document.fields(each, _QUERY) for each in given["queries"]]
+        self.scales = [_scale(each["sigma"]) for each in self.queries]
+        _require(self.scales, "there must be a query")
+        self.sigma = self.scales[-1]
+        if len(self.scales) > 1:
             _require(not self.projected, "draws of several answers are not projected")
             _require(not self.shrunk, "several answers are not shrunk")
 
     def _texts(self) -> None:
         _document.text(self.given["reason"], "reason")
         _document.flag(self.given["private"], "private")
-        versions = self.given.get("versions", {})
+        nonce = _document.text(self.given["nonce"], "nonce")
+        _require(re.fullmatch("[0-9a-f]{32}", nonce), "the nonce must be 32 hex digits")
+        versions = self.given["versions"]
         _document.fields(versions, set(), _VERSIONS)
         for name, version in versions.items():
             _document.text(version, name)
-        if "anchor" in self.given:
-            privacy.Anchor.from_document(self.given["anchor"])
+        if "anchor" in self.result:
+            privacy.Anchor.from_document(self.result["anchor"])
 
     def checks(self) -> Iterator[Check]:
+        yield from _checked("queries", self._dims)
         yield from _checked("mechanism", self._noise)
         yield from _checked("search", self._search)
         yield from _checked("arithmetic", self._value)
@@ -1319,6 +1318,15 @@ class _Release:
             _require(not (weighs and rows), "people with weights have no labels or covariates")
         return found
 
+    def _dims(self) -> str:
+        for stated, query, sigma in zip(self.queries, self.asked, self.scales, strict=True):
+            for name, own in (("dim", query.dim), ("grid", _grid(sigma))):
+                right = type(stated[name]) is int and stated[name] == own
+                _require(right, f"{name} of a query is {own}, not {shown(stated[name])}")
+            share = _positive(stated["share"], "share")
+            _require(_same(share, query.share, _SAME), f"a share is {query.share}, not {share}")
+        return f"{len(self.queries)}, with {sum(query.dim for query in self.asked)} coordinates"
+
     @functools.cached_property
     def asked(self) -> list[Query]:
         """What is asked, which depends on no answer."""
@@ -1326,11 +1334,11 @@ class _Release:
         query = next(queries)
         while True:
             asked.append(query)
-            _require(len(asked) <= len(self.scales), "there are more answers than scales")
+            _require(len(asked) <= len(self.scales), "there are more answers than queries")
             try:
                 query = queries.send((np.zeros(query.dim), 0.0))
             except StopIteration:
-                _require(len(asked) == len(self.scales), "there are more scales than answers")
+                _require(len(asked) == len(self.scales), "there are more queries than answers")
                 return asked
 
     @functools.cached_property
@@ -1363,34 +1371,36 @@ class _Release:
         return f"{asked}; with {release!r} for the release within {budget!r}"
 
     def _value(self) -> str:
-        _require(type(self.given["grid"]) is int, "grid must be an integer")
-        grid = _grid(self.sigma)
-        _require(self.given["grid"] == grid, f"the grid of this scale is 2^-{grid}")
-        integers = _integers(self.given["rounded"])
+        integers = _integers(self.result["rounded"])
         value = _replayed(
             self._queries(), integers, self.kind, self.scales,
             projected=self.projected, shrunk=self.shrunk,
         )  # fmt: skip
-        stated = np.asarray(_document.numbers(self.given["value"], "value"), dtype=np.float64)
+        stated = np.asarray(_document.numbers(self.result["value"], "value"), dtype=np.float64)
         digits = _ONE_ANSWER if len(self.scales) == 1 else _SEVERAL
         _require(_coincide(value, stated, digits), "the value is not that of the integers")
+        grid = _grid(self.sigma)
         return f"the value is that of {len(integers)} integers, the last on the grid 2^-{grid}"
 
     @functools.cached_property
     def moved(self) -> list[float]:
-        """Sensitivities, that of the last answer with what the stated tolerance adds to it."""
-        moved = [_sensitivity(query, self.adjacency, self.n, self.records) for query in self.asked]
-        last = self.asked[-1]
-        least = 1e-9 * moved[-1] if last.solved else 0.0
-        _require(self.tol >= least * (1.0 - _ELSEWHERE), f"tol is under {least:.9g}")
-        return [*moved[:-1], moved[-1] + 2.0 * last.stretch * self.tol]
+        """Sensitivities, with what the stated tolerances add to them."""
+        found = []
+        for query, stated in zip(self.asked, self.queries, strict=True):
+            moved = _sensitivity(query, self.adjacency, self.n, self.records)
+            tol = float(_document.number(stated["tol"], "tol"))
+            _require(0.0 <= tol < math.inf, "tol must be finite and at least 0")
+            least = 1e-9 * moved if query.solved else 0.0
+            _require(tol >= least * (1.0 - _ELSEWHERE), f"tol is under {least:.9g}")
+            found.append(moved + 2.0 * query.stretch * tol)
+        return found
 
     def _sensitivity(self) -> str:
-        stated = _positive(self.given["sensitivity"], "sensitivity")
-        found = self.moved[-1]
         size = "n private" if self.n is None else f"n = {self.n}"
-        said = f"{self.adjacency}, {size}: stated {stated:.9g}, recomputed {found:.9g}"
-        _require(_same(stated, found, _SAME), said)
+        for found, query in zip(self.moved, self.queries, strict=True):
+            stated = _positive(query["sensitivity"], "sensitivity")
+            said = f"{self.adjacency}, {size}: stated {stated:.9g}, recomputed {found:.9g}"
+            _require(_same(stated, found, _SAME), said)
         return said
 
     @property
@@ -1466,7 +1476,8 @@ def check_document(
     groups = tuple(_checked("groups", lambda: _groups(document)))
     if not groups[0].passed:
         return groups
-    for name, one in zip(document["names"], document["releases"], strict=True):
+    names = document["header"]["names"]
+    for name, one in zip(names, document["releases"], strict=True):
         found = check(one)
         groups += tuple(Check(f"{name}: {each.name}", each.passed, each.detail) for each in found)
     return groups
@@ -1485,18 +1496,36 @@ def check_release(document: Any) -> tuple[Check, ...]:
 
 
 def _groups(document: Any) -> str:
-    given = _document.fields(document, {"format", "names", "guarantee", "releases"})
-    _require(given["format"] == "riemdp-private-means-1", "unknown format")
-    names, releases = given["names"], given["releases"]
+    given = _document.fields(document, {"format", "header", "releases"})
+    _require(given["format"] == "riemdp-private-means/2", "unknown format")
+    header = _document.fields(given["header"], {"names", "guarantee", "headers"})
+    names, releases = header["names"], given["releases"]
     _require(isinstance(names, list) and isinstance(releases, list), "names and releases are lists")
     _require(all(type(name) in (int, str) for name in names), "names must be integers or texts")
     _require(len(set(names)) == len(names) == len(releases) > 0, "one name a group is needed")
-    whole, parts = _budget(given["guarantee"]), [_budget(one["guarantee"]) for one in releases]
+    digests = [_document.digest(one["header"]) for one in releases]
+    _require(header["headers"] == digests, "headers must be the digests of all headers, in order")
+    whole = _budget(header["guarantee"])
+    parts = [_budget(one["header"]["guarantee"]) for one in releases]
     _require(
         all(whole == part or whole.follows_from(part) for part in parts) and whole in parts,
         f"{whole} is not the weakest guarantee of the groups",
     )
-    kinds = {one["neighbours"]["type"] for one in releases}
+    kinds = {one["header"]["neighbours"]["type"] for one in releases}
     one_group = {"replace-one", "replace-point", "add-remove", "replace-user", "add-remove-user"}
     _require(len(kinds) == 1 and kinds <= one_group, "neighbours may differ in several groups")
     return f"{whole!r} of {len(names)} groups that nobody is in two of"
+
+
+def stated_in(document: Any) -> tuple[str, ...]:
+    """Return the keys of a document that are stated and not checked; see :data:`STATED`."""
+    known = {part for key in STATED for part in key.split(", ")}
+    return tuple(sorted(known & set(_keys(document))))
+
+
+def _keys(document: Any) -> Iterator[str]:
+    if isinstance(document, dict):
+        yield from document
+    if isinstance(document, (dict, list)):
+        for each in document.values() if isinstance(document, dict) else document:
+            yield from _keys(each)

@@ -14,8 +14,8 @@ import pytest
 import riemdp
 from riemdp import statistics
 from riemdp._part import registered
-from riemdp.release import _check_document
-from riemdp.release._check_document import FOLLOWED, STATED, check_document, check_release
+from riemdp.kernel import _verify
+from riemdp.kernel._verify import FOLLOWED, STATED, check_document, check_release, stated_in
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 with lzma.open(DATA / "golden.json.xz", "rt", encoding="utf-8") as file:
@@ -52,14 +52,15 @@ def sample():
     found = {}
     for name in OWN:
         for one in releases(DOCUMENTS[name]):
-            statistic = one["statistic"]
+            stated = one["header"]
+            statistic = stated["statistic"]
             inner = statistic.get("statistic") or {}
-            noise = one["mechanism"]["type"]
+            noise = stated["mechanism"]["type"]
             for key in (
-                (statistic["type"], inner.get("type"), one["neighbours"]["type"]),
+                (statistic["type"], inner.get("type"), stated["neighbours"]["type"]),
                 ("groups" in name, "search" in one),
-                (one["guarantee"]["type"], noise),
-                (one["manifold"]["type"], noise.startswith("riemannian")),
+                (stated["guarantee"]["type"], noise),
+                (stated["manifold"]["type"], noise.startswith("riemannian")),
             ):
                 found.setdefault(key, name)
     return list(dict.fromkeys(found.values()))
@@ -98,6 +99,10 @@ def edits(value):
     return [1, "x"]
 
 
+def with_header(document, **given):
+    return {**document, "header": {**document["header"], **given}}
+
+
 def changed(document, path, value):
     found = copy.deepcopy(document)
     place = found
@@ -109,15 +114,15 @@ def changed(document, path, value):
 
 def may_pass(path, release, value):
     """Whether an edit may pass, by the lists of what is stated or followed."""
-    keys = [key for key in path if isinstance(key, str)]
-    outer, last = release["statistic"], keys[-1]
+    keys = [key for key in path if isinstance(key, str) and key != "header"]
+    header = release["header"]
+    outer, last = header["statistic"], keys[-1]
     around = outer["type"] in ("counted", "weighted")
     statistic = (outer["statistic"] if around else outer)["type"]
-    noise = release["neighbours"]
     if keys[0] == "projected":
-        return "scales" not in release
-    if keys[0] in ("reason", "private", "expected_distance", "error_quantile_95"):
-        return isinstance(value, (str, bool, float, type(None)))
+        return len(header["queries"]) == 1
+    if keys[0] in ("reason", "private"):
+        return isinstance(value, (str, bool))
     if keys[0] == "versions":
         return isinstance(value, str)
     if last in ("classes", "low", "high", "design"):
@@ -125,12 +130,12 @@ def may_pass(path, release, value):
     if keys == ["n"]:
         return outer["type"] == "weighted" or outer.get("weighs", False)
     if keys[0] == "ball":
-        product = "radii" in release["ball"]
+        product = "radii" in header["ball"]
         return (last == "center" and statistic in VECTORS) or (
-            last in ("radius", "radii") and (product or release["ball"]["radius"] == "infinity")
+            last in ("radius", "radii") and (product or header["ball"]["radius"] == "infinity")
         )
     if keys[0] == "rounded":
-        flat = release["manifold"].get("dim") == 1
+        flat = header["manifold"].get("dim") == 1
         count = outer["type"] == "counted" and path[-1] == len(release["rounded"]) - 1
         return statistic in SEVERAL or flat or (count and statistic == "tangent-mean")
     if keys[0] == "statistic":
@@ -138,9 +143,9 @@ def may_pass(path, release, value):
         shortened = last == "weight" and statistic == "tangent-mean"
         return last == "weighs" or shortened or (last in names and statistic in SEVERAL)
     if keys[0] == "neighbours":
-        return last == "contribution" and noise["contribution"] > 1
+        return last == "contribution" and header["neighbours"]["contribution"] > 1
     if keys[0] == "guarantee":
-        return (release["guarantee"]["type"], last) in {("MeanCDP", "mu"), ("ZCDP", "xi")}
+        return (header["guarantee"]["type"], last) in {("MeanCDP", "mu"), ("ZCDP", "xi")}
     if keys == ["search", "axis"]:
         return "axis" not in [step["query"] for step in release["search"]["steps"]]
     return keys[:2] == ["search", "steps"] and last in ("place", "rounded")
@@ -163,9 +168,7 @@ def test_every_edit_of_a_recomputed_number_fails(name):
         for other in edits(value):
             tried += 1
             if not failed(changed(document, path, other)):
-                stated = path[0] == "names" or (
-                    "statistic" in release and may_pass(place, release, other)
-                )
+                stated = path[:2] == ("header", "names") or may_pass(place, release, other)
                 assert stated, (path, value, other)
     assert tried > 40
 
@@ -188,7 +191,7 @@ def test_keys_that_are_missing_or_unknown_fail(name):
         place["more"] = "docs/proofs/index.md"
         assert failed(more), path
         for key in list(place):
-            if key in ("more", "versions", "projected") or path[-1:] == ("versions",):
+            if key == "more" or path[-1:] == ("versions",):
                 continue
             less = copy.deepcopy(document)
             place = less
@@ -236,11 +239,11 @@ def test_forged_documents_of_a_private_number_fail(inner, weighs):
     release = riemdp.private_statistic(form, records, ball, riemdp.GDP(1.0), **relation)
     document = json.loads(release.to_json())
     assert failed(document) == []
-    counted, integers = document["statistic"], document["rounded"]
+    counted, integers = document["header"]["statistic"], document["rounded"]
     free = counted["weight"] == 0.0
 
     def forged(**given):
-        return failed({**document, "statistic": {**counted, **given}})
+        return failed(with_header(document, statistic={**counted, **given}))
 
     weights = [-1.0, 5.0, 2.0**-21, True, False, None, "1", [1.0], math.nan, math.inf, 10**400]
     for weight in (*weights, 1.0 if free else 0.0):
@@ -254,18 +257,17 @@ def test_forged_documents_of_a_private_number_fail(inner, weighs):
     assert forged(more=1.0)
     for lacking in ("statistic", "weight", "weighs"):
         left = {key: value for key, value in counted.items() if key != lacking}
-        assert failed({**document, "statistic": left})
-    assert failed({**document, "statistic": counted["statistic"]})
-    assert failed({**document, "statistic": {**counted, "statistic": counted}})
+        assert failed(with_header(document, statistic=left))
+    assert failed(with_header(document, statistic=counted["statistic"]))
+    assert failed(with_header(document, statistic={**counted, "statistic": counted}))
     for wrong in (integers[:-1], [*integers, 0], [], None, [10**400] * len(integers)):
         assert failed({**document, "rounded": wrong})
-    for factor in (0.99, 1.01):
-        moved = {**document, "sensitivity": factor * document["sensitivity"]}
-        assert "sensitivity" in failed(moved)
-
-
-def without(document, key):
-    return {name: value for name, value in document.items() if name != key}
+    for place, query in enumerate(document["header"]["queries"]):
+        for factor in (0.99, 1.01):
+            moved = {**query, "sensitivity": factor * query["sensitivity"]}
+            queries = document["header"]["queries"].copy()
+            queries[place] = moved
+            assert "sensitivity" in failed(with_header(document, queries=queries))
 
 
 SCALED = [
@@ -277,28 +279,33 @@ SCALED = [
 @pytest.mark.parametrize("name", SCALED)
 def test_forged_scales_fail(name):
     document = DOCUMENTS[name]
-    scales, noise = document["scales"], document["mechanism"]
+    queries = document["header"]["queries"]
+    scales = [query["sigma"] for query in queries]
     assert failed(document) == []
-    assert "projected" in document
-    assert not document["projected"]
+    assert not document["header"]["projected"]
 
     def forged(given, **more):
-        sigma = given[-1] if given else noise["sigma"]
-        return failed({**document, "scales": given, "mechanism": {**noise, "sigma": sigma}, **more})
+        """Other scales, each on the grid that is its own."""
+        changed = [
+            {**query, "sigma": sigma, "grid": 41 - math.frexp(sigma)[1]}
+            for query, sigma in zip(queries, given, strict=True)
+        ]
+        return failed(with_header(document, queries=changed, **more))
 
     for place, scale in enumerate(scales):
         for factor in (0.5, 1.0 - 1e-6, 1.0 + 1e-6, 2.0):
             changed = [*scales[:place], factor * scale, *scales[place + 1 :]]
             assert "guarantee" in forged(changed), (place, factor)
         for wrong in (0.0, -scale, math.nan, math.inf, "infinity", None, True, str(scale), [scale]):
-            assert failed({**document, "scales": [*scales[:place], wrong, *scales[place + 1 :]]})
-    for wrong in (scales[:-1], scales[1:], [scales[0], *scales], [*scales, scales[-1]], []):
-        assert forged(wrong), len(wrong)
-    for wrong in (scales[-1], None, "x", {}, [scales], [scales[-1]]):
-        assert failed({**document, "scales": wrong})
-    assert failed(without(document, "scales"))
-    assert failed(without(document, "projected"))
-    assert failed({**document, "projected": True})
+            one = {**queries[place], "sigma": wrong}
+            others = [*queries[:place], one, *queries[place + 1 :]]
+            assert failed(with_header(document, queries=others))
+    first, last = queries[0], queries[-1]
+    for wrong in (queries[:-1], queries[1:], [first, *queries], [*queries, last], []):
+        assert failed(with_header(document, queries=wrong)), len(wrong)
+    for wrong in (last, None, "x", {}, [queries], [last]):
+        assert failed(with_header(document, queries=wrong))
+    assert failed(with_header(document, projected=True))
     assert failed({**document, "shrunk": True})
     # more noise in one answer pays for nothing in another
     assert forged([100.0 * scales[0], *scales[1:-1], 0.9 * scales[-1]])
@@ -308,11 +315,41 @@ def test_forged_scales_fail(name):
     assert forged([2.0 * scales[0], *scales[1:]], reason=given)
 
 
-def test_scales_of_one_answer_fail():
+def test_other_numbers_of_queries_of_one_answer_fail():
     document = DOCUMENTS["mean/R3/auto"]
-    sigma = document["mechanism"]["sigma"]
-    for wrong in ([], [sigma], [sigma, sigma], [2.0 * sigma, sigma]):
-        assert failed({**document, "scales": wrong}), wrong
+    (query,) = document["header"]["queries"]
+    for wrong in ([], [query, query], [{**query, "sigma": 2.0 * query["sigma"]}, query]):
+        assert failed(with_header(document, queries=wrong)), wrong
+
+
+def test_what_is_stated_alone_is_listed():
+    for name, listed in (
+        ("mean/S2/auto", ("nonce", "private", "reason", "versions")),
+        ("groups/R3/add-remove/GDP", ("names", "nonce", "private", "reason", "versions")),
+    ):
+        assert stated_in(DOCUMENTS[name]) == listed
+        assert riemdp.verify(DOCUMENTS[name]).stated == listed
+    assert "not checked: nonce, private" in str(riemdp.verify(DOCUMENTS["mean/S2/auto"]))
+
+
+def test_groups_state_the_digests_of_all_headers():
+    document = DOCUMENTS["groups/R3/add-remove/GDP"]
+    headers = document["header"]["headers"]
+    for wrong in (
+        headers[::-1], headers[:-1], [], None, [*headers, headers[0]],
+        [headers[0][::-1], *headers[1:]], [headers[0].upper(), *headers[1:]],
+    ):  # fmt: skip
+        assert failed(with_header(document, headers=wrong)) == ["groups"], wrong
+    first, *others = document["releases"]
+    for name, value in (("nonce", "0" * 32), ("reason", "another"), ("private", False)):
+        other = with_header(first, **{name: value})
+        if other != first:
+            assert failed({**document, "releases": [other, *others]}) == ["groups"]
+
+
+@pytest.mark.parametrize("nonce", ["", "0" * 31, "0" * 33, "G" * 32, "A" * 32, 0, None])
+def test_a_nonce_is_hex(nonce):
+    assert failed(with_header(DOCUMENTS["mean/S2/auto"], nonce=nonce)) == ["document"]
 
 
 @pytest.mark.parametrize(
@@ -342,7 +379,8 @@ def test_scales_are_those_of_the_shares(statistic, shares, moves, budget):
     pure = isinstance(budget, riemdp.PureDP)
     costs = [0.7 * (share if pure else math.sqrt(share)) for share in shares]
     wanted = [move / cost for move, cost in zip(moves, costs, strict=True)]
-    assert document["scales"] == pytest.approx(wanted, rel=1e-9)
+    scales = [query["sigma"] for query in document["header"]["queries"]]
+    assert scales == pytest.approx(wanted, rel=1e-9)
     total = math.fsum(costs) if pure else math.hypot(*costs)
     assert total == pytest.approx(0.7)
 
@@ -378,10 +416,10 @@ def test_forged_weights_fail(inner):
     release = riemdp.private_statistic(form, records, ball, riemdp.GDP(1.0))
     document = json.loads(release.to_json())
     assert failed(document) == []
-    stated = document["statistic"]
+    stated = document["header"]["statistic"]
 
     def forged(**given):
-        return failed({**document, "statistic": {**stated, **given}})
+        return failed(with_header(document, statistic={**stated, **given}))
 
     for factor in (0.5, 1.0 - 1e-9, 1.0 + 1e-6, 2.0):
         assert {"sensitivity", "guarantee"} & {*forged(share=factor * stated["share"])}, factor
@@ -396,11 +434,11 @@ def test_forged_weights_fail(inner):
     ):  # fmt: skip
         assert forged(statistic=other), other
     assert forged(more=1.0)
-    assert failed({**document, "statistic": stated["statistic"]})
+    assert failed(with_header(document, statistic=stated["statistic"]))
     for other in ("add-remove", "replace-user", "add-remove-user"):
         contribution = {"contribution": 1} if "user" in other else {}
-        assert failed({**document, "neighbours": {"type": other, **contribution}})
-        assert failed({**document, "neighbours": {"type": other, **contribution}, "n": None})
+        assert failed(with_header(document, neighbours={"type": other, **contribution}))
+        assert failed(with_header(document, neighbours={"type": other, **contribution}, n=None))
 
 
 @pytest.mark.parametrize("inner", [statistics.FrechetMean(), statistics.RefinedMean(1)])
@@ -416,13 +454,13 @@ def test_sums_of_means_on_flat_spaces_verify(inner, weighs):
     document = json.loads(release.to_json())
     assert failed(document) == []
     curved = {"type": "Sphere", "dim": 3, "curvature": 1.0}
-    assert failed({**document, "manifold": curved})
+    assert failed(with_header(document, manifold=curved))
 
 
 def test_a_wrong_formula_would_be_seen(monkeypatch):
     """Control: a sensitivity, a cost or a value that is one per cent off fails every document."""
     exact, within, number = (
-        _check_document._sensitivity, _check_document._claim, _check_document._coordinates
+        _verify._sensitivity, _verify._claim, _verify._coordinates
     )  # fmt: skip
     names = sample()[:40]
 
@@ -436,7 +474,7 @@ def test_a_wrong_formula_would_be_seen(monkeypatch):
         ("_coordinates", lambda *a: tilted(number(*a)), "arithmetic"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(_check_document, attribute, wrong)
+            patch.setattr(_verify, attribute, wrong)
             for name in names:
                 for one in releases(DOCUMENTS[name]):
                     found = {each.name for each in check_release(one) if not each.passed}
@@ -445,13 +483,13 @@ def test_a_wrong_formula_would_be_seen(monkeypatch):
 
 def test_a_wrong_deviation_would_be_seen(monkeypatch):
     """Control: where a spread, a variance, or what a small weight is raised to, follows it."""
-    right = _check_document._deviation
+    right = _verify._deviation
     for factor, names in (
         (0.0, ("refined/R3/records", "median/R3/people", "contribution/private-people/LE2^3")),
         (1.5, ("huber/R3/add-remove", "variance/R3/people", "variance-public/R3/people")),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(_check_document, "_deviation", lambda *a, by=factor: by * right(*a))
+            patch.setattr(_verify, "_deviation", lambda *a, by=factor: by * right(*a))
             for name in names:
                 assert failed(DOCUMENTS[name]) == ["arithmetic"], name
 
@@ -462,8 +500,7 @@ def test_numbers_that_are_texts_fail(name):
     for path, value in leaves(document):
         if isinstance(value, float):
             assert failed(changed(document, path, str(value))), path
-            if path not in (("expected_distance",), ("error_quantile_95",)):
-                assert failed(changed(document, path, "infinity")), path
+            assert failed(changed(document, path, "infinity")), path
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "laplace"])
@@ -490,7 +527,7 @@ def test_noise_costs_what_the_mechanism_says(kind, space):
     """Two derivations of the curve and of both Rao distances agree."""
     build = {"gaussian": riemdp.RiemannianGaussian, "laplace": riemdp.RiemannianLaplace}[kind]
     for sigma, ratio in ((0.05, 0.3), (0.3, 1.0)):
-        own, law = _check_document._Noise(kind, space, sigma), build(space, sigma)
+        own, law = _verify._Noise(kind, space, sigma), build(space, sigma)
         apart = ratio * sigma
         assert own.curve(apart).mu() == pytest.approx(law.privacy(apart).mu(), rel=1e-9)
         for distance, found in (("angle", own.angle), ("parametric", own.parametric)):
@@ -501,7 +538,7 @@ def test_noise_costs_what_the_mechanism_says(kind, space):
 def test_proofs_are_those_that_the_parts_name(sort):
     found = registered(sort).items()
     parts = {name: part.proof for name, part in found if name != "point-statistic"}
-    assert parts == {name: f"docs/proofs/{_check_document._PROOFS[name]}.md" for name in parts}
+    assert parts == {name: f"docs/proofs/{_verify._PROOFS[name]}.md" for name in parts}
 
 
 def test_what_is_not_checked_is_listed():
@@ -525,5 +562,4 @@ def test_nothing_that_made_the_release_is_loaded():
     packages = {name.split(".")[1] for name in found}
     assert packages.isdisjoint({"statistics", "mechanisms", "noise", "ledger", "auditing"})
     own = [name for name in found if name.startswith("riemdp.release.")]
-    names = "_check_document", "_check_search", "_verify"
-    assert own == [f"riemdp.release.{name}" for name in names]
+    assert own == ["riemdp.release._verify"]

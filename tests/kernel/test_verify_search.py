@@ -10,7 +10,7 @@ import pytest
 from riemdp import GDP, ZCDP, Ball, Euclidean, Hyperbolic, PureDP, SPDLogEuclidean, Sphere
 from riemdp._errors import InvalidParameterError
 from riemdp.kernel import Choice
-from riemdp.release._check_search import check_search
+from riemdp.kernel._verify_search import check_search
 from riemdp.release._search._steps import working_ball
 from riemdp.release._search._units import Units, searched
 
