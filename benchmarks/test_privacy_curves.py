@@ -12,7 +12,7 @@ import pytest
 import scipy
 
 from riemdp import GDP, ApproxDP, Euclidean, Hyperbolic, NotAttainableError, Sphere
-from riemdp.mechanisms import RiemannianGaussian, _isotropic
+from riemdp.mechanisms import RiemannianGaussian, _calibration
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 from riemdp.research import Metropolis
 from riemdp_papers import jiang_algorithm_2
@@ -113,7 +113,11 @@ def test_mu_bracket(report):
 def test_calibration(report, manifold, budget):
     def ours():
         """Nothing is kept from one call to the next."""
-        for cached in (_isotropic.isotropic_curve, _isotropic._delta_scale, _isotropic._mu_scale):
+        for cached in (
+            _calibration.isotropic_curve,
+            _calibration._delta_scale,
+            _calibration._mu_scale,
+        ):
             cached.cache_clear()
         return RiemannianGaussian.calibrate(manifold, 1.0, budget)
 

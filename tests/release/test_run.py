@@ -469,10 +469,10 @@ def test_every_query_of_a_search_is_drawn_with_keys_of_its_own(events, monkeypat
         {"method": "refined"},
         {"mechanism": "riemannian-laplace"},
         {"adjacency": "add-remove"},
-        {"adapt": True},
+        {"method": "adaptive"},
         {"generator": np.random.default_rng(0)},
     ],
-    ids=str,
+    ids="-".join,
 )
 def test_the_header_is_complete_before_a_record_is_read(options, monkeypatch):
     """It is that of the release, of which integers and value are unknown then."""

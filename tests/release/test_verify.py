@@ -180,7 +180,7 @@ STATED = {
 @pytest.mark.parametrize(
     ("proofs", "named"),
     [
-        ({}, "riemannian-laplace, PureDP, replace-one, frechet-mean, exact mean"),
+        ({}, "exact draw, PureDP, replace-one, frechet-mean, exact mean"),
         (STATED | {"Sphere": ""}, "no proof is known of Sphere"),
         (STATED | {"PureDP": "https://example.org/other"}, "stated for PureDP"),
         ({k: v for k, v in STATED.items() if k != "frechet-mean"}, "stated for frechet-mean"),

@@ -12,7 +12,7 @@ from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.kernel._verify import (
+from riemdp.kernel import (
     Check,
     SearchReceipt,
     check_document,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp.kernel import Check, SearchReceipt
 from riemdp.release._offer import exact_draw
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
@@ -19,7 +20,6 @@ from riemdp.release._search._document import search_to_dict
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._shares import within
 from riemdp.release._shrink import shrinkage
-from riemdp.release._verify import Check, SearchReceipt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
