@@ -19,7 +19,7 @@ SEED ?= 0
 # One thread per process: tests run side by side, and benchmarks compare single threads.
 SINGLE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # What rounds.
-NUMERICAL := $(addprefix tests/,manifolds kernel statistics noise mechanisms privacy release research features auditing test_laws.py)
+NUMERICAL := $(addprefix tests/,spaces kernel statistics noise mechanisms privacy release research io auditing test_laws.py)
 
 .NOTPARALLEL:
 .PHONY: help demo test test-slow test-papers coverage test-kernels test-floors test-pythons

@@ -160,15 +160,15 @@ def kernels(k: int, compiled: bool) -> dict[str, Callable[[FloatArray], tuple[Fl
     """Return what takes logarithms of this size here: the matrix, and which were left out."""
     import numpy as np
 
-    from riemdp.manifolds import _symmetric
+    from riemdp.spaces import _symmetric
 
     def eigenvectors(matrices: FloatArray) -> tuple[FloatArray, Any]:
         values, vectors = _symmetric.log_eigh(matrices)
         return _symmetric.compose(values, vectors), [False] * len(matrices)
 
-    if importlib.util.find_spec("riemdp.manifolds._logarithms") is None:
+    if importlib.util.find_spec("riemdp.spaces._logarithms") is None:
         return {} if compiled else {"eigenvectors": eigenvectors}
-    from riemdp.manifolds import _log_fractions, _logarithms
+    from riemdp.spaces import _log_fractions, _logarithms
 
     def small(matrices: FloatArray) -> tuple[FloatArray, Any]:
         found = _logarithms.logarithms_of_3x3(matrices, compiled=compiled)

@@ -39,7 +39,7 @@ def tensors() -> np.ndarray:
     return load("dti_dipy.npz", "tensors")
 
 
-def exact_median(space: riemdp.manifolds.Manifold, points: np.ndarray) -> np.ndarray:
+def exact_median(space: riemdp.spaces.Manifold, points: np.ndarray) -> np.ndarray:
     """Geometric median by Weiszfeld's algorithm."""
     found = points[0]
     for _ in range(300):
@@ -64,7 +64,7 @@ def releases(points: np.ndarray, ball: Ball, mu: float) -> dict[str, object]:
     }
 
 
-def huber_target(space: riemdp.manifolds.Manifold, points: np.ndarray) -> np.ndarray:
+def huber_target(space: riemdp.spaces.Manifold, points: np.ndarray) -> np.ndarray:
     """Huber mean whose length is the root mean square distance to the mean."""
     found = frechet_mean(space, points).value
     length = np.sqrt(np.mean(np.square(space.dist(found, points)))) * HuberMean().threshold

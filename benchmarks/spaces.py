@@ -298,7 +298,7 @@ def between_means(only: str) -> Iterator[str]:
                 f"; spread {spread / cell.unit:.3g}; tangent to Fréchet mean {apart:.2g}"
                 f"; sampling {sampling:.3g}"
             )
-            if isinstance(space, riemdp.manifolds.Aligned):
+            if isinstance(space, riemdp.spaces.Aligned):
                 text += between_quotient_means(cell, mean)
             if cell.ball.manifold.point_shape == (3, 3):
                 free = Rotation.from_matrix(cell.points).mean().as_matrix()

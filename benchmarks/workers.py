@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import riemdp
-from riemdp.distributed import private_mean
+from riemdp.workers import private_mean
 
 CHUNK = 2**16
 KILLS = 3

@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
-from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator, _rules
 from riemdp.release import _run
+from riemdp.spaces import Manifold, _logarithms
 
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"

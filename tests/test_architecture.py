@@ -10,7 +10,7 @@ import pytest
 
 import riemdp
 from riemdp import mechanisms, privacy
-from riemdp.manifolds import Manifold
+from riemdp.spaces import Manifold
 
 PACKAGE = Path(riemdp.__file__).parent
 
@@ -25,7 +25,7 @@ MOST = {
 #: It names all parts by itself, so that it need not trust them; and what no release needs.
 OUTSIDE = {PACKAGE / "kernel" / "_verify.py", *(PACKAGE / "research").rglob("*.py")}
 #: Where a class may be asked for, beside its own package.
-HOMES = {"manifolds": "manifolds", "mechanisms": "mechanisms", "definitions": "privacy"}
+HOMES = {"manifolds": "spaces", "mechanisms": "mechanisms", "definitions": "privacy"}
 
 
 def _names(base):
@@ -127,6 +127,6 @@ def work(manifold, budget, law):
             return isinstance(law, TangentGaussian)
 """
     assert list(count(source, "noise").values()) == [1, 1, 1, 2, 1]
-    assert list(count(source, "manifolds").values()) == [0, 1, 1, 2, 2]
+    assert list(count(source, "spaces").values()) == [0, 1, 1, 2, 2]
     assert list(count(source, "mechanisms").values()) == [1, 0, 1, 2, 2]
     assert list(count(source, "privacy").values()) == [1, 1, 0, 2, 1]

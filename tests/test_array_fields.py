@@ -39,7 +39,6 @@ from riemdp.auditing import (
     audit_sensitivity,
     search_pair,
 )
-from riemdp.manifolds import Aligned, BoxBall, ProjectiveSpace
 from riemdp.noise import IsotropicLaw
 from riemdp.research import (
     ConformalLaplace,
@@ -50,6 +49,7 @@ from riemdp.research import (
     RestrictedLaplace,
 )
 from riemdp.research._ball_laplace import BallLaplace
+from riemdp.spaces import Aligned, BoxBall, ProjectiveSpace
 from riemdp.statistics import ReleasedMoments, confidence_region, two_sample_test
 
 SPHERE = Sphere(2)
@@ -156,7 +156,7 @@ GIVEN = (riemdp.Records, riemdp.Chunks, riemdp.statistics.Answer, riemdp.statist
 def test_the_list_is_complete():
     assert len(made("first")) == len(NAMES)
     listed = {type(thing) for thing in made("first").values()}
-    packages = (riemdp.release, riemdp.mechanisms, riemdp.statistics, riemdp.manifolds)
+    packages = (riemdp.release, riemdp.mechanisms, riemdp.statistics, riemdp.spaces)
     packages = (*packages, riemdp, riemdp.auditing, riemdp.noise, riemdp.privacy)
     for package in packages:
         for name in package.__all__:

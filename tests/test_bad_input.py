@@ -129,7 +129,7 @@ TABLE = [
     ("a hemisphere of all", lambda: frechet_mean(DIRECTIONS, POLES), TOO_LARGE, "pass ball=Ball"),
     # matrices
     ("flat matrices", lambda: mean(TENSORS.reshape(20, 9)), OFF, r"reshape\(-1, 3, 3\)"),
-    ("six numbers", lambda: mean(np.ones((20, 6))), OFF, "readers.points_of"),
+    ("six numbers", lambda: mean(np.ones((20, 6))), OFF, "riemdp.io.points_of"),
     ("one matrix", lambda: mean(EYE), OFF, r"points\[None\]"),
     ("time series", lambda: mean(np.ones((20, 3, 100))), OFF, "covariances first"),
     ("rank one", lambda: mean(FLAT @ FLAT.transpose(0, 2, 1)), OFF, "without full rank need a"),
@@ -241,7 +241,7 @@ TABLE = [
     ),
     ("the field of one person", lambda: field((5, 3, 3)), OFF, r"points\[None\]"),
     ("four voxels of five", lambda: field((20, 4, 3, 3)), OFF, r"take Power\(space, 4\)"),
-    ("six numbers a voxel", lambda: field((20, 5, 6)), OFF, "readers.points_of"),
+    ("six numbers a voxel", lambda: field((20, 5, 6)), OFF, "riemdp.io.points_of"),
     ("copies first", lambda: Power(5, SPACE), WRONG, r"a power is Power\(space, copies\)"),
     ("a list of factors", lambda: Product([SPACE, DIRECTIONS]), WRONG, r"Product\(space, other"),
     ("a product of one", lambda: ProductBall(SPACE, EYE, rms_radius=1.0), WRONG, "use Ball"),

@@ -45,9 +45,9 @@ from riemdp import (
     statistics,
 )
 from riemdp._part_document import encode
-from riemdp.manifolds import Aligned, FlatProduct
 from riemdp.privacy import Anchor
 from riemdp.release._serialise import mechanism_to_dict
+from riemdp.spaces import Aligned, FlatProduct
 
 ROOT = Path(__file__).resolve().parents[1]
 

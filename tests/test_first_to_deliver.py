@@ -25,8 +25,8 @@ from riemdp import (
     TangentLaplace,
     research,
 )
-from riemdp.manifolds import Product
 from riemdp.research import ConformalRejection, GeneralizedGaussian, RestrictedLaplace
+from riemdp.spaces import Product
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = (DOCS / "first_to_deliver.md").read_text(encoding="utf-8")
@@ -292,7 +292,7 @@ def test_what_is_said_to_be_open_is_not_here(beginning):
     (row,) = [row for row in ROWS if row[1].startswith(beginning)]
     assert row[2] == "open"
     names = [*riemdp.__all__, *riemdp.statistics.__all__, *riemdp.noise.__all__]
-    names += [*riemdp.mechanisms.__all__, *riemdp.manifolds.__all__]
+    names += [*riemdp.mechanisms.__all__, *riemdp.spaces.__all__]
     assert [name for name in names if OPEN[beginning] in name.lower()] == []
 
 

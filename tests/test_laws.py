@@ -23,7 +23,7 @@ from riemdp import GDP, Accountant, Records, RiemdpError, verify
 from riemdp._part import registered
 from riemdp.kernel import UNIT, Moment, _sums, _tiles, rows_for
 from riemdp.kernel._verify import FOLLOWED, STATED
-from riemdp.manifolds import _logarithms
+from riemdp.spaces import _logarithms
 from riemdp.statistics import (
     AddRemove,
     DirectVariance,

@@ -154,7 +154,7 @@ def test_all_names_come_with_a_star():
     namespace = {}
     exec("from riemdp import *", namespace)
     assert set(riemdp.__all__) <= set(namespace)
-    assert not {"manifolds", "nothing"} & set(namespace)
+    assert not {"spaces", "nothing"} & set(namespace)
 
 
 def imported(path):
@@ -287,21 +287,21 @@ def test_nobody_takes_a_name_of_this_library_before_it_is_loaded():
             own = {"__module__": module, "proof": "a paper"}
             return type(name, (Part,), own, sort="manifold")
         for name, home, module in (
-            ("SPDPower", "_spd_power", "riemdp.manifolds._spd_power"),
+            ("SPDPower", "_spd_power", "riemdp.spaces._spd_power"),
             ("SPDLogCholesky", "_spd_log_cholesky", "riemdp.elsewhere"),
             ("Torus", "_torus", "lab"),
         ):
-            assert f"riemdp.manifolds.{home}" not in sys.modules
+            assert f"riemdp.spaces.{home}" not in sys.modules
             try:
                 register(made(name, module))
             except InvalidParameterError:
                 print("refused", lookup(name).__module__)
-        assert "riemdp.manifolds._hyperbolic" not in sys.modules
+        assert "riemdp.spaces._hyperbolic" not in sys.modules
         print(*borrowed(made("Hyperbolic", "lab")()), is_registered(made("Rotations", "lab")()))
         """
     )
     homes = ["spd_power", "spd_log_cholesky", "torus"]
-    expected = [word for home in homes for word in ("refused", f"riemdp.manifolds._{home}")]
+    expected = [word for home in homes for word in ("refused", f"riemdp.spaces._{home}")]
     assert found == [*expected, "Hyperbolic", "False"]
 
 
@@ -340,7 +340,7 @@ PRIVATE_MEAN = """
 """
 ORDERS = {
     "one by one": """
-        from riemdp.manifolds import Rotations
+        from riemdp.spaces import Rotations
         from riemdp import private_mean
         from riemdp.privacy import PureDP
         from riemdp import Ball
@@ -348,9 +348,9 @@ ORDERS = {
     "backwards": "from riemdp import Ball, private_mean, PureDP, Rotations",
     "private modules": """
         from riemdp.release._private_mean import private_mean
-        from riemdp.manifolds._rotations import Rotations
+        from riemdp.spaces._rotations import Rotations
         from riemdp.privacy._pure import PureDP
-        from riemdp.manifolds._ball import Ball
+        from riemdp.spaces._ball import Ball
     """,
     "audits": """
         from riemdp.auditing import audit

@@ -52,7 +52,7 @@ def test_parts_are_listed_in_its_order():
 def test_a_name_in_it_is_that_of_one_class(registry):
     """Also where the class has not been registered in this copy of the registry."""
     _part._registry.clear()
-    for module in ("riemdp.manifolds._sphere", "riemdp.elsewhere"):
+    for module in ("riemdp.spaces._sphere", "riemdp.elsewhere"):
         liar = type("Sphere", (Part,), {"__module__": module, "proof": "a paper"})
         with pytest.raises(InvalidParameterError, match="another part of the name"):
             register(liar)

@@ -20,7 +20,7 @@ import riemdp
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (
-    "manifolds",
+    "spaces",
     "statistics",
     "noise",
     "privacy",
@@ -29,7 +29,7 @@ PACKAGES = (
     "research",
     "estimators",
     "auditing",
-    "distributed",
+    "workers",
     "ledger",
     "report",
     "cli",
@@ -214,13 +214,13 @@ def test_modules_are_loaded_when_somebody_asks_for_them(loaded):
     alone, mean, all_of_them = ({m for m in each if m.startswith("riemdp.")} for each in loaded)
     assert "scipy" not in loaded[0]
     assert len(alone) <= 10
-    assert {"riemdp.manifolds._sphere", "riemdp.release._run"} <= mean
+    assert {"riemdp.spaces._sphere", "riemdp.release._run"} <= mean
     packages = {name.split(".")[1] for name in mean}
-    unasked = {"auditing", "cli", "estimators", "features", "ledger", "readers", "report"}
+    unasked = {"auditing", "cli", "estimators", "io", "ledger", "report"}
     assert not packages & unasked
-    other = {"manifolds._rotations", "release._plan", "release._combine", "statistics._regression"}
+    other = {"spaces._rotations", "release._plan", "release._combine", "statistics._regression"}
     assert not {f"riemdp.{name}" for name in other} & mean
-    assert {"cli", "readers"} <= {name.split(".")[1] for name in all_of_them}  # they would be seen
+    assert {"cli", "io"} <= {name.split(".")[1] for name in all_of_them}  # they would be seen
 
 
 def test_layers():

@@ -85,7 +85,7 @@ def test_names_of_other_packages_have_a_prefix(registry):
 SPACE = """
 from dataclasses import dataclass
 import riemdp
-from riemdp.manifolds import FlatManifold
+from riemdp.spaces import FlatManifold
 
 @dataclass(frozen=True)
 class Line(FlatManifold):

@@ -260,7 +260,7 @@ def part_of_five():
 def test_workers_tell_when_tasks_come_back():
     from concurrent.futures import ThreadPoolExecutor
 
-    from riemdp.distributed import private_mean as mean
+    from riemdp.workers import private_mean as mean
 
     def events(**options):
         with ThreadPoolExecutor(2) as pool:

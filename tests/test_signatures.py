@@ -7,7 +7,7 @@ import importlib
 import inspect
 import pkgutil
 
-PACKAGES = ("privacy", "statistics", "mechanisms", "release", "noise", "manifolds")
+PACKAGES = ("privacy", "statistics", "mechanisms", "release", "noise", "spaces")
 
 
 def modules():

@@ -25,7 +25,7 @@ from riemdp import (
     _zarr_arrays,
 )
 from riemdp._zarr_arrays import MOST_IN_CHUNK, _size_of_zstd, bounded, whole
-from riemdp.readers import read_records
+from riemdp.io import read_records
 
 zarr = pytest.importorskip("zarr", minversion="3")
 numcodecs = pytest.importorskip("numcodecs")
@@ -131,7 +131,7 @@ def test_a_codec_that_runs_code_is_refused_before_a_chunk_is_read(tmp_path, plac
         lambda: riemdp.private_means({"a": array, "b": fine}, PLANE, GDP(1.0)),
         lambda: Euclidean(2).validate(array),
         lambda: PLANE.project(array),
-        lambda: riemdp.readers.points_of(array, None),
+        lambda: riemdp.io.points_of(array, None),
     ):
         with pytest.raises(InvalidParameterError, match=r"codec '(pickle|vlen-utf8)'"):
             read()

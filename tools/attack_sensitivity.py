@@ -26,8 +26,8 @@ from riemdp import (
     Sphere,
     UnsupportedBallError,
 )
-from riemdp.manifolds import FlatManifold
 from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.spaces import FlatManifold
 from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, answer
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from pathlib import Path
 import mpmath
 from flint import acb, acb_poly, arb, arb_mat, arb_series, ctx
 
-import riemdp.manifolds
+import riemdp.spaces
 
-PATH = Path(riemdp.manifolds.__file__).parent / "data" / "log_poles.json"
+PATH = Path(riemdp.spaces.__file__).parent / "data" / "log_poles.json"
 #: Upper end of every interval: so that 3 x 3 matrices near the identity are not scaled.
 TOP = 3
 #: Spreads and numbers of poles: as few as keep the error of the fraction under half of 2^-52.

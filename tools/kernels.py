@@ -4,7 +4,7 @@ OpenBLAS, NumPy and the C library each choose among versions of their routines b
 can do, and the versions round differently. This emulates processors that can do less than the one
 at hand, makes sure that OpenBLAS obeys, and says what is skipped.
 
-    python tools/kernels.py python -m pytest tests/manifolds
+    python tools/kernels.py python -m pytest tests/spaces
 """
 
 from __future__ import annotations

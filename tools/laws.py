@@ -41,7 +41,7 @@ from riemdp import (
 )
 from riemdp.kernel import in_tiles, joined, rows_for
 from riemdp.kernel import taken as of_tile
-from riemdp.manifolds import FlatProduct
+from riemdp.spaces import FlatProduct
 from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,

@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "riemdp"
 #: What is around releases: not part of the core.
 AROUND = (
-    "auditing", "cli", "distributed", "estimators", "features", "ledger", "planner", "readers",
-    "report", "research", "testing",
+    "app", "auditing", "cli", "estimators", "io", "ledger", "report", "research", "testing",
+    "workers",
 )  # fmt: skip
 _FLAT = "riemdp.Ball(riemdp.SPDLogEuclidean(2), [[1.0, 0.0], [0.0, 1.0]], 1.0)"
 _CURVED = "riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)"

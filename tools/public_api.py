@@ -28,15 +28,15 @@ STORED = Path(__file__).resolve().parents[1] / "tests" / "data" / "public_api.tx
 #: In the order of the layers. Names that are in several packages are described in the first.
 PACKAGES = (
     "riemdp",
-    "riemdp.manifolds",
+    "riemdp.spaces",
     "riemdp.privacy",
     "riemdp.noise",
     "riemdp.noise.exact",
     "riemdp.statistics",
     "riemdp.mechanisms",
-    "riemdp.readers",
+    "riemdp.io",
     "riemdp.release",
-    "riemdp.features",
+    "riemdp.io",
     "riemdp.research",
     "riemdp.auditing",
     "riemdp.estimators",

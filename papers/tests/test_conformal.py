@@ -12,7 +12,7 @@ from riemdp import (
     NotOnManifoldError,
     UnsupportedBallError,
 )
-from riemdp.manifolds import Ball, Euclidean, SPDLogEuclidean, Sphere
+from riemdp.spaces import Ball, Euclidean, SPDLogEuclidean, Sphere
 from riemdp_papers._conformal import (
     PublishedConformalLaplace,
     graph_laplacian,

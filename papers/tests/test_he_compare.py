@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
 from riemdp.release import private_mean
+from riemdp.spaces import Ball, Euclidean
 from riemdp_papers import _he
 from riemdp_papers import _he_compare as module
 from riemdp_papers._experiment import Settings

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from riemdp import InvalidParameterError
-from riemdp.features import covariance_descriptors, descriptor_radius
-from riemdp.manifolds import SPDLogEuclidean
+from riemdp.io import covariance_descriptors, descriptor_radius
+from riemdp.spaces import SPDLogEuclidean
 from riemdp_papers._experiment import Settings
 from riemdp_papers._images import find_sets, image_sets
 

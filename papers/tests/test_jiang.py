@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from riemdp import InvalidParameterError, UnsupportedManifoldError
-from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw
 from riemdp.privacy import IsotropicCurve, gaussian_delta
 from riemdp.research import Metropolis, sample
+from riemdp.spaces import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
 from riemdp_papers import jiang_algorithm_1, jiang_algorithm_2
 from riemdp_papers._jiang import _largest_mu, _shares_above, circle_delta
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from riemdp.manifolds import Sphere
 from riemdp.mechanisms import RiemannianGaussian
 from riemdp.privacy import GDP
+from riemdp.spaces import Sphere
 from riemdp_papers import _jiang_checks as checks
 from riemdp_papers._jiang import circle_delta
 

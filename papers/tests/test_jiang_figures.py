@@ -7,9 +7,9 @@ import pytest
 import scipy.optimize
 import scipy.special
 
-from riemdp.manifolds import Euclidean, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.privacy import GDP, gaussian_delta
+from riemdp.spaces import Euclidean, Sphere
 from riemdp_papers import _jiang_figures as module
 from riemdp_papers._experiment import Settings
 

@@ -8,9 +8,9 @@ import scipy.linalg
 from scipy import stats
 
 from riemdp import InvalidParameterError, NotOnManifoldError
-from riemdp.manifolds import SPDLogEuclidean
 from riemdp.mechanisms import TangentGaussian
 from riemdp.privacy import GaussianCurve
+from riemdp.spaces import SPDLogEuclidean
 from riemdp.statistics import frechet_mean
 from riemdp_papers import _log_gaussian as lg
 

@@ -7,9 +7,9 @@ import pytest
 import scipy.integrate
 from scipy import optimize
 
-from riemdp.manifolds import Ball, Sphere
 from riemdp.noise import RadialLaw
 from riemdp.research import RestrictedLaplace
+from riemdp.spaces import Ball, Sphere
 from riemdp_papers import _reimherr_theory as theory
 from riemdp_papers._reimherr import exact_diameter, grid_diameter
 from riemdp_papers._reimherr_data import SPHERE, fixed_mean, sphere_data

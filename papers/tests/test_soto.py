@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from riemdp.manifolds import Hyperbolic, Sphere
 from riemdp.privacy import RaoDP
 from riemdp.research import GeneralizedGaussian
+from riemdp.spaces import Hyperbolic, Sphere
 from riemdp_papers._experiment import Settings
 from riemdp_papers._soto import (
     PAPER,

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp.manifolds import Euclidean
 from riemdp.mechanisms import TangentGaussian
 from riemdp.privacy import ApproxDP
+from riemdp.spaces import Euclidean
 from riemdp_papers import _utpala
 from riemdp_papers._experiment import Settings
 from riemdp_papers._utpala import PAPER, _mean_chi, extrinsic, figure_1, figures_2_3

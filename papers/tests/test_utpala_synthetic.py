@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from riemdp.manifolds import SPDLogEuclidean
+from riemdp.spaces import SPDLogEuclidean
 from riemdp.statistics import frechet_mean
 from riemdp_papers import _utpala_synthetic
 from riemdp_papers._utpala_synthetic import (

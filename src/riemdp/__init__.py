@@ -38,27 +38,7 @@ from riemdp._progress import progress
 
 if TYPE_CHECKING:
     from riemdp.auditing import AuditResult, audit
-    from riemdp.features import covariance_descriptors, descriptor_radius
-    from riemdp.manifolds import (
-        Ball,
-        Euclidean,
-        Grassmann,
-        Hyperbolic,
-        KendallShapes,
-        PlanarShapes,
-        Power,
-        Product,
-        ProductBall,
-        ProjectiveSpace,
-        QuotientBall,
-        Rotations,
-        SPDAffineInvariant,
-        SPDLogCholesky,
-        SPDLogEuclidean,
-        SPDPower,
-        Sphere,
-        Torus,
-    )
+    from riemdp.io import covariance_descriptors, descriptor_radius
     from riemdp.mechanisms import (
         RiemannianGaussian,
         RiemannianLaplace,
@@ -113,6 +93,26 @@ if TYPE_CHECKING:
         two_sample_test,
         verify,
     )
+    from riemdp.spaces import (
+        Ball,
+        Euclidean,
+        Grassmann,
+        Hyperbolic,
+        KendallShapes,
+        PlanarShapes,
+        Power,
+        Product,
+        ProductBall,
+        ProjectiveSpace,
+        QuotientBall,
+        Rotations,
+        SPDAffineInvariant,
+        SPDLogCholesky,
+        SPDLogEuclidean,
+        SPDPower,
+        Sphere,
+        Torus,
+    )
     from riemdp.statistics import (
         Chunks,
         Records,
@@ -126,8 +126,8 @@ else:
         globals(),
         {
             "auditing": "AuditResult audit",
-            "features": "covariance_descriptors descriptor_radius",
-            "manifolds": (
+            "io": "covariance_descriptors descriptor_radius",
+            "spaces": (
                 "Ball Euclidean Grassmann Hyperbolic KendallShapes PlanarShapes Power Product "
                 "ProductBall ProjectiveSpace QuotientBall Rotations SPDAffineInvariant "
                 "SPDLogCholesky SPDLogEuclidean SPDPower Sphere Torus"

@@ -159,7 +159,7 @@ def real_entries(
 def _way_out(values: object, array: NDArray[Any] | None) -> str:
     """Say what makes real numbers of something else, where that is known."""
     if isinstance(values, (str, os.PathLike)):
-        return "; read the file first, as with riemdp.readers.read_records"
+        return "; read the file first, as with riemdp.io.read_records"
     if array is None:
         return ", which make no array: rows must all have one shape"
     if array.dtype.kind == "c":

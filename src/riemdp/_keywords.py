@@ -67,7 +67,7 @@ _ADVICE = [
     (
         "n_jobs client",
         "points budget",
-        "riemdp.distributed has the functions that several processes work on",
+        "riemdp.workers has the functions that several processes work on",
     ),
     (
         "verbose progress progress_bar show_progress",

@@ -21,7 +21,7 @@ from riemdp.auditing import (
     neighbouring_users,
 )
 from riemdp.auditing._neighbours import check_neighbours
-from riemdp.manifolds import Product
+from riemdp.spaces import Product
 
 MANIFOLDS = [
     Euclidean(1),

@@ -40,11 +40,11 @@ from riemdp.auditing import (
     footpoint_pair,
     neighbouring_datasets,
 )
-from riemdp.manifolds import Manifold
 from riemdp.mechanisms import MECHANISMS
 from riemdp.mechanisms._tangent import TangentMechanism
 from riemdp.privacy import Budget, IsotropicCurve
 from riemdp.research import GeneralizedGaussian, RestrictedLaplace
+from riemdp.spaces import Manifold
 from riemdp.statistics import AddRemove
 
 CONFIDENCE = 0.9999

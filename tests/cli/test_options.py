@@ -14,7 +14,8 @@ from riemdp.cli._options import (
     manifold_of,
     records_of,
 )
-from riemdp.manifolds import (
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, RaoDP
+from riemdp.spaces import (
     Euclidean,
     Hyperbolic,
     SPDAffineInvariant,
@@ -23,7 +24,6 @@ from riemdp.manifolds import (
     SPDPower,
     Sphere,
 )
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, RaoDP
 
 NPY, CSV = Path("a.npy"), Path("a.csv")
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from riemdp.manifolds import Euclidean, SPDAffineInvariant, SPDLogEuclidean
+from riemdp.spaces import Euclidean, SPDAffineInvariant, SPDLogEuclidean
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from riemdp import _errors as errors
-from riemdp.manifolds import Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.mechanisms._calibration import isotropic_scales, least_noise
 from riemdp.noise import family
 from riemdp.privacy import GDP, ZCDP, ApproxDP, IsotropicCurve, PureDP, gaussian_floor
+from riemdp.spaces import Hyperbolic, SPDAffineInvariant, Sphere
 
 
 def test_scales_ascend_and_the_last_one_suffices():

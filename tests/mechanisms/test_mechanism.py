@@ -12,14 +12,6 @@ from hypothesis import strategies as st
 import riemdp
 from riemdp import _errors as errors
 from riemdp import research
-from riemdp.manifolds import (
-    Ball,
-    Euclidean,
-    Hyperbolic,
-    SPDAffineInvariant,
-    SPDLogEuclidean,
-    Sphere,
-)
 from riemdp.mechanisms import (
     MECHANISMS,
     Mechanism,
@@ -33,6 +25,14 @@ from riemdp.mechanisms import (
 )
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP
 from riemdp.research import GeneralizedGaussian, RestrictedLaplace
+from riemdp.spaces import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
 
 FLAT = [Euclidean(1), Euclidean(3), SPDLogEuclidean(2)]
 CURVED = [Sphere(1, 2.0), Sphere(2), Sphere(3, 4.0), Hyperbolic(2), Hyperbolic(3, -0.5)]

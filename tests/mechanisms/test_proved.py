@@ -1,11 +1,11 @@
 import pytest
 
 from riemdp import _errors as errors
-from riemdp.manifolds import Euclidean, Sphere
 from riemdp.mechanisms import RiemannianGaussian, TangentLaplace
 from riemdp.mechanisms._calibration import Proved
 from riemdp.privacy import GDP, KLDP, ApproxDP, PureDP, RaoDP
 from riemdp.research import GeneralizedGaussian
+from riemdp.spaces import Euclidean, Sphere
 
 
 def test_a_definition_sees_the_curve_and_the_rao_distances_of_the_mechanism():

@@ -7,14 +7,6 @@ import scipy
 
 from riemdp import _errors as errors
 from riemdp import research
-from riemdp.manifolds import (
-    Ball,
-    Euclidean,
-    Hyperbolic,
-    SPDAffineInvariant,
-    SPDLogEuclidean,
-    Sphere,
-)
 from riemdp.mechanisms import (
     RiemannianGaussian,
     RiemannianLaplace,
@@ -31,6 +23,14 @@ from riemdp.mechanisms._rao import (
 from riemdp.noise import fisher_information
 from riemdp.privacy import PureDP, RaoDP, affordable_mu
 from riemdp.research import RestrictedLaplace
+from riemdp.spaces import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
 
 SPACES = [
     Euclidean(1),

@@ -6,13 +6,6 @@ from scipy import stats
 
 from riemdp import _errors as errors
 from riemdp import research
-from riemdp.manifolds import (
-    Ball,
-    Euclidean,
-    Hyperbolic,
-    SPDLogEuclidean,
-    Sphere,
-)
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.noise._spaces import LARGEST_DIM
 from riemdp.privacy import (
@@ -27,6 +20,13 @@ from riemdp.privacy import (
     gaussian_floor,
 )
 from riemdp.research import RestrictedLaplace
+from riemdp.spaces import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDLogEuclidean,
+    Sphere,
+)
 
 LAPLACE_SPACES = [
     Euclidean(3),

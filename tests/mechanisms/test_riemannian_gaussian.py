@@ -6,13 +6,6 @@ from scipy import stats
 
 from riemdp import _errors as errors
 from riemdp import research
-from riemdp.manifolds import (
-    Euclidean,
-    Hyperbolic,
-    SPDAffineInvariant,
-    SPDLogEuclidean,
-    Sphere,
-)
 from riemdp.mechanisms import RiemannianGaussian
 from riemdp.noise._spaces import LARGEST_DIM
 from riemdp.privacy import (
@@ -28,6 +21,13 @@ from riemdp.privacy import (
     gaussian_floor,
 )
 from riemdp.privacy._affine_invariant_curve import AffineInvariantGaussianCurve
+from riemdp.spaces import (
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
 
 CURVED = [Sphere(1), Sphere(2), Sphere(3, 4.0), Hyperbolic(2), Hyperbolic(3, -0.25)]
 

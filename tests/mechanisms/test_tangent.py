@@ -6,15 +6,15 @@ from scipy import stats
 
 from riemdp import _errors as errors
 from riemdp import research
-from riemdp.manifolds import (
+from riemdp.mechanisms import TangentGaussian, TangentLaplace
+from riemdp.privacy import ApproxDP, PureDP, gaussian_delta
+from riemdp.spaces import (
     Euclidean,
     Hyperbolic,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.mechanisms import TangentGaussian, TangentLaplace
-from riemdp.privacy import ApproxDP, PureDP, gaussian_delta
 
 SPACES = [
     Euclidean(3),

@@ -3,15 +3,15 @@ import pytest
 
 from riemdp import _errors as errors
 from riemdp import research
-from riemdp.manifolds import (
+from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.privacy import ApproxDP
+from riemdp.spaces import (
     Euclidean,
     Hyperbolic,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
-from riemdp.privacy import ApproxDP
 
 SPACES = [
     Euclidean(3),

@@ -15,9 +15,9 @@ from riemdp._errors import (
     NotOnManifoldError,
     UnsupportedManifoldError,
 )
-from riemdp.manifolds import SPDAffineInvariant, SPDLogEuclidean
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._volume_series import growth_rate
+from riemdp.spaces import SPDAffineInvariant, SPDLogEuclidean
 
 LAWS = [
     AffineInvariantLaw(kind, SPDAffineInvariant(k), sigma)

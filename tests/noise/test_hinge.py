@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant
 from riemdp.noise import IsotropicLaw, hinge_distance
 from riemdp.research._isotropic import isotropic_vectors
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, SPDAffineInvariant
 
 
 def radial(kind, dim, sigma):

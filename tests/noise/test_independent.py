@@ -28,12 +28,12 @@ from riemdp import (
     private_mean,
     research,
 )
-from riemdp.manifolds import FlatProduct, Product
 from riemdp.noise import _independent, family
 from riemdp.noise._pushed import PushedFamily
 from riemdp.noise._spaces import SpaceFormGaussian, SpaceFormLaplace
 from riemdp.privacy import GaussianCurve
 from riemdp.research import Metropolis
+from riemdp.spaces import FlatProduct, Product
 
 FLAT = Product(Euclidean(1), SPDLogEuclidean(2))
 CURVED = Product(Sphere(2), Euclidean(1), Hyperbolic(2))

@@ -14,7 +14,8 @@ from riemdp._errors import (
     NotOnManifoldError,
     UnsupportedManifoldError,
 )
-from riemdp.manifolds import (
+from riemdp.noise import IsotropicLaw
+from riemdp.spaces import (
     Ball,
     Euclidean,
     Hyperbolic,
@@ -23,7 +24,6 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.noise import IsotropicLaw
 
 PAIRS = [
     (Euclidean(1), 0.5),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from riemdp._errors import UnsupportedManifoldError
-from riemdp.manifolds import (
+from riemdp.noise._polar import constant_curvature, is_onto
+from riemdp.spaces import (
     Euclidean,
     Power,
     Product,
@@ -14,7 +15,6 @@ from riemdp.manifolds import (
     SPDPower,
     Sphere,
 )
-from riemdp.noise._polar import constant_curvature, is_onto
 
 
 def test_varying_curvature_is_refused():

@@ -21,10 +21,10 @@ from riemdp import (
     research,
 )
 from riemdp.auditing import audit, audit_sampler, footpoint_pair
-from riemdp.manifolds import DiscreteQuotient, FlatManifold
 from riemdp.noise import Family, Law, RadialLaw, _rules, family, potential, rule
 from riemdp.privacy import GDP, GaussianCurve, LaplaceCurve
 from riemdp.research import RestrictedLaplace
+from riemdp.spaces import DiscreteQuotient, FlatManifold
 
 
 class Ring(DiscreteQuotient):

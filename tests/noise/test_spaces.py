@@ -6,13 +6,6 @@ from scipy import stats
 
 from riemdp import _errors as errors
 from riemdp import research
-from riemdp.manifolds import (
-    Euclidean,
-    Hyperbolic,
-    SPDAffineInvariant,
-    SPDLogEuclidean,
-    Sphere,
-)
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw, SpaceForm, family
 from riemdp.noise._spaces import LARGEST_DIM, has_curve, isotropic_curve
@@ -31,6 +24,13 @@ from riemdp.privacy import (
     delta_floor,
     gaussian_delta,
     gaussian_floor,
+)
+from riemdp.spaces import (
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
 )
 
 KINDS = {"laplace": RiemannianLaplace, "gaussian": RiemannianGaussian}

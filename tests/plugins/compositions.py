@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from riemdp import UnsupportedBallError
-from riemdp.manifolds import VALIDATION_TOLERANCE, FlatManifold, check_points, raise_first
+from riemdp.spaces import VALIDATION_TOLERANCE, FlatManifold, check_points, raise_first
 
 #: Logarithm of the least part, in units of the largest one, that points are given.
 LEAST = -600.0

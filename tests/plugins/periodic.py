@@ -6,7 +6,7 @@ import numpy as np
 from flint import arb
 
 from riemdp import Euclidean
-from riemdp.manifolds import DiscreteQuotient, check_points, raise_first
+from riemdp.spaces import DiscreteQuotient, check_points, raise_first
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riemdp import Sphere
-from riemdp.manifolds import VALIDATION_TOLERANCE, DiscreteQuotient, check_points, raise_first
+from riemdp.spaces import VALIDATION_TOLERANCE, DiscreteQuotient, check_points, raise_first
 
 
 @dataclass(frozen=True)

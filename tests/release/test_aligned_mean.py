@@ -27,7 +27,7 @@ from riemdp import (
     register,
     verify,
 )
-from riemdp.manifolds import Power, Product
+from riemdp.spaces import Power, Product
 
 MECHANISMS = (
     "riemannian-gaussian",

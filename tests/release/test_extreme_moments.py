@@ -26,7 +26,7 @@ from riemdp import (
     verify,
 )
 from riemdp.kernel import Vector
-from riemdp.manifolds import Product
+from riemdp.spaces import Product
 from riemdp.statistics import Moments, NamedValues, Recentred, SumStatistic
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import riemdp
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
-from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP, product_up
 from riemdp.release import private_mean, private_moments, private_statistic
+from riemdp.spaces import Ball, Euclidean, Sphere
 from riemdp.statistics import (
     Answer,
     ClassMoments,

@@ -5,9 +5,9 @@ import pytest
 
 from riemdp import _errors as errors
 from riemdp import private_mean, verify
-from riemdp.manifolds import Ball, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.privacy import GDP, ApproxDP, GaussianCurve, IsotropicCurve
+from riemdp.spaces import Ball, Sphere
 
 N, RADIUS = 1628, 1.5
 

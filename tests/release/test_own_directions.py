@@ -9,7 +9,6 @@ import pytest
 
 from riemdp import verify
 from riemdp._errors import NotOnManifoldError
-from riemdp.manifolds import Rotations
 from riemdp.privacy import GDP
 from riemdp.release import (
     _private_directions,
@@ -23,6 +22,7 @@ from riemdp.release._own_directions import (
     mean_direction,
     own_directions,
 )
+from riemdp.spaces import Rotations
 
 SOURCE = np.random.default_rng(5)
 

@@ -33,9 +33,9 @@ from riemdp import (
     secure_generator,
     verify,
 )
-from riemdp.manifolds import Product
 from riemdp.privacy import within_total
 from riemdp.release._search._records import Records
+from riemdp.spaces import Product
 from riemdp.statistics import FrechetMean, Groups
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)

@@ -19,7 +19,7 @@ from riemdp import (
     private_mean,
     verify,
 )
-from riemdp.manifolds import Product
+from riemdp.spaces import Product
 from riemdp.statistics import GeometricMedian, HuberMean, RefinedMean
 
 SPACES = [Euclidean(3), Sphere(2), Hyperbolic(2), SPDAffineInvariant(2)]

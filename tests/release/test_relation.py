@@ -18,9 +18,9 @@ from riemdp._errors import (
     UnsupportedError,
     UnsupportedNeighboursError,
 )
-from riemdp.manifolds import Ball, Sphere
 from riemdp.privacy import GDP
 from riemdp.release import private_mean, private_moments, private_statistic
+from riemdp.spaces import Ball, Sphere
 from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,

@@ -30,10 +30,10 @@ from riemdp import (
     private_variance,
     verify,
 )
-from riemdp.distributed import private_mean as distributed_mean
-from riemdp.distributed import private_statistic as distributed_statistic
 from riemdp.release import Check, Verification
 from riemdp.statistics import ClassMoments, FrechetMean, Moments, Recentred
+from riemdp.workers import private_mean as distributed_mean
+from riemdp.workers import private_statistic as distributed_statistic
 
 SPACE = SPDLogEuclidean(2)
 BALL = Ball(SPACE, np.eye(2), 1.0)
@@ -296,10 +296,8 @@ MAKES = {
         LANDMARKS, GDP(1.0), generator=generator
     ),
     "riemdp.combine": lambda generator: riemdp.combine([silently(generator), silently(generator)]),
-    "riemdp.distributed.private_mean": made_by(distributed_mean, FILE, client=map),
-    "riemdp.distributed.private_statistic": made_by(
-        distributed_statistic, Moments(), FILE, client=map
-    ),
+    "riemdp.workers.private_mean": made_by(distributed_mean, FILE, client=map),
+    "riemdp.workers.private_statistic": made_by(distributed_statistic, Moments(), FILE, client=map),
     "riemdp.Release.shrink": lambda generator: silently(generator, NEAR, BALL).shrink(),
     "riemdp.Release.denoise": lambda generator: silently(generator, *VOXELS).denoise(grid=(2, 2)),
 }
@@ -318,7 +316,7 @@ def silently(generator, points=POINTS, ball=PLANE):
 
 def test_every_function_that_makes_a_release_is_among_these():
     found = {}
-    for home in (riemdp, riemdp.distributed):
+    for home in (riemdp, riemdp.workers):
         for public in home.__all__:
             each = getattr(home, public)
             found[f"{home.__name__}.{public}"] = each

@@ -661,9 +661,9 @@ def test_the_way_out_for_a_file_that_becomes_too_much_works(tmp_path, monkeypatc
     monkeypatch.setattr(_files, "MOST_OF_FILE", 10)
     path = tmp_path / "a.npz"
     np.savez_compressed(path, x=np.zeros((10**4, 2)))
-    with pytest.raises(InvalidParameterError, match=r"partial\(riemdp\.readers\.read, path, most="):
+    with pytest.raises(InvalidParameterError, match=r"partial\(riemdp\.io\.read, path, most="):
         private_mean([path], PLANE, GDP(1.0), n=10**4)
-    given = Chunks([partial(riemdp.readers.read, path, most=2**15)], n=10**4)
+    given = Chunks([partial(riemdp.io.read, path, most=2**15)], n=10**4)
     assert private_mean(given, PLANE, GDP(1.0)).n == 10**4
 
 

@@ -13,10 +13,10 @@ from riemdp._errors import (
     UnsupportedBallError,
     UnsupportedManifoldError,
 )
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, _symmetric
 from riemdp.research._affine_invariant_ball import AffineInvariantBallLaplace, _Proposals
 from riemdp.research._ball_laplace import BallLaplace
 from riemdp.research._sinh_envelope import log_volume
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, _symmetric
 
 #: Curvature -1/2 of the plane of 2 x 2 matrices of determinant 1.
 ROOT = math.sqrt(0.5)

@@ -7,7 +7,10 @@ import pytest
 import scipy.stats
 
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import (
+from riemdp.noise import IsotropicLaw
+from riemdp.research import sample
+from riemdp.research._ball_laplace import BallLaplace
+from riemdp.spaces import (
     Ball,
     Euclidean,
     Hyperbolic,
@@ -16,9 +19,6 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.noise import IsotropicLaw
-from riemdp.research import sample
-from riemdp.research._ball_laplace import BallLaplace
 
 CASES = [
     (Euclidean(1), 0.6),

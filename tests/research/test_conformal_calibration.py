@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.research._conformal_calibration import lipschitz_rate, snapped_rate
 from riemdp.research._graph_metric import conformal_graph, graph_distance
 from riemdp.research._net import ball_net
+from riemdp.spaces import Ball, Euclidean, Sphere
 
 
 def _setting(manifold, nodes):

@@ -7,7 +7,6 @@ import pytest
 import scipy.stats
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
-from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.research._conformal_density import (
     cell_counts,
     cell_number,
@@ -17,6 +16,7 @@ from riemdp.research._conformal_density import (
 )
 from riemdp.research._net import ball_net
 from riemdp.research._records import checked_records
+from riemdp.spaces import Ball, Euclidean, Sphere
 
 # Exponentials of the C library and of NumPy differ in the last bit; the calibration allows 1e-9.
 EPS = 4.0 * float(np.finfo(np.float64).eps)

@@ -8,12 +8,12 @@ import scipy.integrate
 import scipy.stats
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
 from riemdp.privacy import PureDP
 from riemdp.research import _conformal_rejection
 from riemdp.research._conformal_rejection import ConformalRejection
 from riemdp.research._net import ball_net
 from riemdp.research._net_laplace import normalised
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
 
 
 def _factor(manifold):

@@ -7,7 +7,6 @@ import scipy
 from scipy import stats
 
 from riemdp import _errors as errors
-from riemdp.manifolds import Euclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import (
     GDP,
@@ -19,6 +18,7 @@ from riemdp.privacy import (
 )
 from riemdp.research import GeneralizedGaussian
 from riemdp.research._generalized_gaussian import PowerLaw
+from riemdp.spaces import Euclidean
 
 POWERS = [0.75, 1.0, 1.3, 2.0, 3.0, 4.0]
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, Sphere
 from riemdp.research._graph_metric import (
     conformal_graph,
     entered_distance,
@@ -14,6 +13,7 @@ from riemdp.research._graph_metric import (
     solve_poisson,
 )
 from riemdp.research._net import ball_net
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, Sphere
 
 
 def _net(manifold, nodes=600):

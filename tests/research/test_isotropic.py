@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, Sphere
 from riemdp.noise import IsotropicLaw, RadialLaw
 from riemdp.research import sample
 from riemdp.research._isotropic import isotropic_vectors, polar_draws
 from riemdp.research._polar import Geometry
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, Sphere
 
 KINDS = ["laplace", "gaussian"]
 

@@ -5,11 +5,11 @@ import pytest
 import scipy.stats
 
 from riemdp._errors import NotAttainableError, NotOnManifoldError, UnsupportedBallError
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
 from riemdp.noise import IsotropicLaw
 from riemdp.research import sample
 from riemdp.research._ball_laplace import BallLaplace
 from riemdp.research._laplace_rejection import LaplaceRejection
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
 
 
 def _always(footpoints, points):

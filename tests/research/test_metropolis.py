@@ -15,7 +15,11 @@ from riemdp._errors import (
     UnsupportedManifoldError,
 )
 from riemdp.auditing import audit
-from riemdp.manifolds import (
+from riemdp.noise import RadialLaw, secure_generator
+from riemdp.noise._isotropic import IsotropicLaw
+from riemdp.privacy import PureCurve
+from riemdp.research import Metropolis, sample
+from riemdp.spaces import (
     Euclidean,
     Hyperbolic,
     Manifold,
@@ -23,10 +27,6 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.noise import RadialLaw, secure_generator
-from riemdp.noise._isotropic import IsotropicLaw
-from riemdp.privacy import PureCurve
-from riemdp.research import Metropolis, sample
 
 SPACES = [
     (Sphere(1), 2.0),

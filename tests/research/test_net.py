@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
-from riemdp.manifolds import (
+from riemdp.research._net import ball_net, nodes_for
+from riemdp.spaces import (
     Ball,
     Euclidean,
     Hyperbolic,
@@ -14,7 +15,6 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.research._net import ball_net, nodes_for
 
 CASES = [
     (Euclidean(1), 0.7),

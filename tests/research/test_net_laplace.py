@@ -14,7 +14,6 @@ from riemdp._errors import (
     NotAttainableError,
     UnsupportedBallError,
 )
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
 from riemdp.privacy import PureDP
 from riemdp.research import _net_laplace
 from riemdp.research._conformal_calibration import drawn_error, lipschitz_rate
@@ -26,6 +25,7 @@ from riemdp.research._net_laplace import (
     normalised,
     public_net,
 )
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
 
 
 def _law(manifold, epsilon, sensitivity, nodes, spread=1.0):

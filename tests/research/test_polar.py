@@ -9,14 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.manifolds import (
-    Ball,
-    Euclidean,
-    Hyperbolic,
-    Manifold,
-    SPDLogEuclidean,
-    Sphere,
-)
 from riemdp.research._polar import (
     Geometry,
     direction_about,
@@ -24,6 +16,14 @@ from riemdp.research._polar import (
     normal_coordinates,
     split,
     uniform_directions,
+)
+from riemdp.spaces import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    Manifold,
+    SPDLogEuclidean,
+    Sphere,
 )
 
 MANIFOLDS = [

@@ -7,11 +7,11 @@ import pytest
 import scipy.stats
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, UnsupportedManifoldError
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.privacy import PureDP
 from riemdp.research._net import ball_net
 from riemdp.research._net_laplace import normalised
 from riemdp.research._public_prior import PublicPriorLaplace, clipped
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
 
 
 def _prior(manifold):

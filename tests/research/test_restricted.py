@@ -10,10 +10,10 @@ from scipy import stats
 
 from riemdp import _errors as errors
 from riemdp.auditing import DistanceScore, audit, audit_sampler
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.privacy import PureCurve, PureDP, quotient_up
 from riemdp.research import RestrictedLaplace
+from riemdp.spaces import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
 
 
 def center(manifold):

@@ -7,7 +7,7 @@ import math
 import mpmath
 import numpy as np
 
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics import _descent_space_form as descent
 from riemdp.statistics._subspace_logarithms import frames_of, logarithms
 

@@ -18,9 +18,9 @@ from riemdp import (
     SPDAffineInvariant,
     frechet_mean,
 )
-from riemdp.manifolds import _symmetric
-from riemdp.manifolds._norms import clip_norm
-from riemdp.manifolds._spd_affine_invariant import spectral_log
+from riemdp.spaces import _symmetric
+from riemdp.spaces._norms import clip_norm
+from riemdp.spaces._spd_affine_invariant import spectral_log
 from riemdp.statistics import _affine_invariant_mean, _affine_invariant_passes
 
 seeds = st.integers(0, 2**32 - 1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riemdp import ConvergenceError, NotOnManifoldError, SPDAffineInvariant, frechet_mean
-from riemdp.manifolds import _symmetric
+from riemdp.spaces import _symmetric
 from riemdp.statistics import _affine_invariant_passes as passes
 from riemdp.statistics._affine_invariant_mean import descend
 from riemdp.statistics._affine_invariant_passes import Dense, arithmetic_mean, positions

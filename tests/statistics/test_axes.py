@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from riemdp.manifolds import unvecd
+from riemdp.spaces import unvecd
 from riemdp.statistics._axes import leading_axis, length_limit, spread_limit
 from riemdp.statistics._shapes import hermitian_of
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from riemdp import Ball, SPDAffineInvariant
-from riemdp.manifolds import _symmetric, clip_norm
-from riemdp.manifolds._spd_affine_invariant import spectral_log
+from riemdp.spaces import _symmetric, clip_norm
+from riemdp.spaces._spd_affine_invariant import spectral_log
 from riemdp.statistics import _certified_affine_invariant as certified
 from riemdp.statistics import _enclosed_point as enclosed_point
 from riemdp.statistics._certified_affine_invariant import (

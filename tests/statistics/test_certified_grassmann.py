@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from riemdp import ConvergenceError
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics import _certified_grassmann as certified
 from riemdp.statistics import _certified_space_form as space_form
 from riemdp.statistics import _subspace_logarithms as parts

@@ -8,7 +8,7 @@ import pytest
 
 from riemdp import Ball, Euclidean, Hyperbolic, Power, Sphere
 from riemdp._errors import ConvergenceError
-from riemdp.manifolds import Product
+from riemdp.spaces import Product
 from riemdp.statistics import FrechetMean, Prepared, _space_form_mean, answer
 from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
 from riemdp.statistics._certified_space_form import certificate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from riemdp._errors import ConvergenceError
-from riemdp.manifolds import _symmetric
+from riemdp.spaces import _symmetric
 from riemdp.statistics import _certified_affine_invariant as certified
 from riemdp.statistics._descent_affine_invariant import (
     _displaced,

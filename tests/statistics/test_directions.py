@@ -11,7 +11,7 @@ import scipy.stats
 
 from riemdp import Ball, InvalidParameterError, Sphere
 from riemdp._part_document import decode, encode, from_text
-from riemdp.manifolds import unvecd
+from riemdp.spaces import unvecd
 from riemdp.statistics import DirectionalMoments, answer
 from riemdp.statistics._seen import view_from_centre
 

@@ -19,7 +19,7 @@ from riemdp import (
     private_statistic,
 )
 from riemdp._errors import UnsupportedError
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics import FrechetMean, TangentMean, Weighted, answer
 from riemdp.statistics._answer import Prepared
 from riemdp.statistics._exact_mean import shortened

@@ -22,7 +22,7 @@ from riemdp import (
     Sphere,
     frechet_mean,
 )
-from riemdp.manifolds import _logarithms, _symmetric
+from riemdp.spaces import _logarithms, _symmetric
 from riemdp.statistics import _flat_mean
 
 seeds = st.integers(0, 2**32 - 1)

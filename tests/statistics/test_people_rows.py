@@ -20,7 +20,7 @@ import laws
 from riemdp import GDP, Accountant, Records, UnsupportedError, private_statistic, verify
 from riemdp.kernel import Classes, Line, _people, guarded, means_of_owners
 from riemdp.kernel._verify import check_release
-from riemdp.manifolds import Ball, Sphere
+from riemdp.spaces import Ball, Sphere
 from riemdp.statistics import (
     AddRemoveUser,
     ClassMoments,

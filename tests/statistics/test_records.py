@@ -7,7 +7,7 @@ import pytest
 
 from riemdp import Ball, Euclidean, SPDAffineInvariant
 from riemdp.kernel import Sum, on_grid
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics._records import in_units, joined, record_coordinates
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import riemdp
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
-from riemdp.manifolds import FlatManifold
+from riemdp.spaces import FlatManifold
 from riemdp.statistics import (
     FrechetMean,
     TangentMean,

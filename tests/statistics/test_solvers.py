@@ -22,7 +22,7 @@ from riemdp import (
     UnsupportedBallError,
     frechet_mean,
 )
-from riemdp.manifolds import Product
+from riemdp.spaces import Product
 from riemdp.statistics import FrechetMean, Prepared, TangentMean, answer
 
 

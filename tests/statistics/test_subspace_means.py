@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from riemdp import Ball, ConvergenceError, UnsupportedBallError, frechet_mean
-from riemdp.manifolds import Grassmann, PlanarShapes, clip_norm
+from riemdp.spaces import Grassmann, PlanarShapes, clip_norm
 from riemdp.statistics import FrechetMean, Prepared, _certified_grassmann, answer
 from riemdp.statistics._certified_grassmann import certificate
 from riemdp.statistics._exact_mean import shortened

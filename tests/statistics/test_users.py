@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, InvalidParameterError, Records, UnsupportedError
-from riemdp.manifolds import (
+from riemdp.privacy import GDP
+from riemdp.release import private_mean, private_statistic
+from riemdp.spaces import (
     Ball,
     BoxBall,
     Grassmann,
@@ -22,8 +24,6 @@ from riemdp.manifolds import (
     Sphere,
     Torus,
 )
-from riemdp.privacy import GDP
-from riemdp.release import private_mean, private_statistic
 from riemdp.statistics import AddRemoveUser, ReplaceUser, TangentMean, _users
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._users import means_of_users, rows_of_users

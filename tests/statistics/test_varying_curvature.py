@@ -20,7 +20,7 @@ from riemdp import (
     frechet_mean,
     frechet_mean_sensitivity,
 )
-from riemdp.manifolds import Manifold
+from riemdp.spaces import Manifold
 
 
 @dataclass(frozen=True)

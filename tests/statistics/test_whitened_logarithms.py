@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riemdp import NotOnManifoldError
-from riemdp.manifolds import _symmetric
+from riemdp.spaces import _symmetric
 from riemdp.statistics._whitened_logarithms import (
     logarithm_error,
     packed,

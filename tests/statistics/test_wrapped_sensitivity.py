@@ -19,7 +19,7 @@ from riemdp import (
     frechet_mean,
     frechet_mean_sensitivity,
 )
-from riemdp.manifolds import Product, clip_norm
+from riemdp.spaces import Product, clip_norm
 
 HALF = 0.5 * math.pi
 

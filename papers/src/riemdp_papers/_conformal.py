@@ -16,15 +16,15 @@ from riemdp import (
     UnsupportedBallError,
     UnsupportedManifoldError,
 )
-from riemdp.manifolds import Ball, Euclidean, FlatManifold
 from riemdp.noise import resolve_generator
+from riemdp.spaces import Ball, Euclidean, FlatManifold
 from riemdp.statistics import FrechetMean
 from riemdp_papers._checks import count, positive
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Manifold
+    from riemdp.spaces import Manifold
     from riemdp_papers._experiment import FloatArray
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.privacy import PureDP
+from riemdp.spaces import Ball, Euclidean
 from riemdp_papers._conformal import PublishedConformalLaplace
 from riemdp_papers._experiment import (
     Experiment,

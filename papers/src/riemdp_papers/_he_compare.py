@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp import NotAttainableError
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
 from riemdp.release import private_mean
 from riemdp.research import ConformalRejection, PublicPriorLaplace, RestrictedLaplace, sample
+from riemdp.spaces import Ball, Euclidean
 from riemdp.statistics import frechet_mean
 from riemdp_papers._conformal import PublishedConformalLaplace
 from riemdp_papers._experiment import Line, Panel, Row, Settings, mean_and_error

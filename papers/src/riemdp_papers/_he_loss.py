@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.privacy import PureDP
+from riemdp.spaces import Ball, Euclidean
 from riemdp_papers._conformal import PublishedConformalLaplace
 from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings
 

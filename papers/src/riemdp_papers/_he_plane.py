@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.privacy import PureDP
 from riemdp.research import ConformalLaplace, sample
+from riemdp.spaces import Ball, Euclidean
 from riemdp_papers._experiment import Outcome, Progress, Row, Settings, mean_and_error
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp import InvalidParameterError
-from riemdp.features import covariance_descriptors, descriptor_radius
-from riemdp.manifolds import SPDLogEuclidean
+from riemdp.io import covariance_descriptors, descriptor_radius
+from riemdp.spaces import SPDLogEuclidean
 from riemdp_papers._image_files import join, read_archive, read_cifar, read_idx
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ import numpy as np
 import scipy
 
 from riemdp import InvalidParameterError, UnsupportedManifoldError
-from riemdp.manifolds import FlatManifold, Sphere
 from riemdp.mechanisms import RiemannianGaussian
 from riemdp.noise import resolve_generator
 from riemdp.research import sample
+from riemdp.spaces import FlatManifold, Sphere
 from riemdp_papers._checks import count, positive
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
     from riemdp.mechanisms import Mechanism
     from riemdp.noise import Law
+    from riemdp.spaces import Manifold
     from riemdp_papers._experiment import FloatArray
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp.manifolds import Sphere
+from riemdp.spaces import Sphere
 
 if TYPE_CHECKING:
     from riemdp_papers._experiment import FloatArray

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp.manifolds import Ball, Euclidean, Manifold, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.noise import IsotropicLaw
 from riemdp.privacy import GDP
 from riemdp.research import sample
+from riemdp.spaces import Ball, Euclidean, Manifold, Sphere
 from riemdp.statistics import frechet_mean, frechet_mean_sensitivity
 from riemdp_papers._experiment import (
     Experiment,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp import InvalidParameterError
-from riemdp.manifolds import SPDLogEuclidean
 from riemdp.noise import resolve_generator
+from riemdp.spaces import SPDLogEuclidean
 from riemdp_papers._checks import positive
 
 if TYPE_CHECKING:

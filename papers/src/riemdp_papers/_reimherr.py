@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import Ball
+from riemdp.spaces import Ball
 from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers._experiment import (
     Experiment,

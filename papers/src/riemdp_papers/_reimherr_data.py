@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp.manifolds import Ball, SPDAffineInvariant, Sphere
+from riemdp.spaces import Ball, SPDAffineInvariant, Sphere
 from riemdp.statistics import frechet_mean
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.noise import gauss_legendre
 from riemdp.research import RestrictedLaplace
+from riemdp.spaces import Ball, Euclidean, Sphere
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
+    from riemdp.spaces import Manifold
     from riemdp_papers._experiment import FloatArray
 
 #: Nodes in each direction of a quadrature.

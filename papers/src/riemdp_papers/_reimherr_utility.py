@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import Euclidean, SPDAffineInvariant
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw
 from riemdp.research import sample
+from riemdp.spaces import Euclidean, SPDAffineInvariant
 from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, counted, mean_and_error
 from riemdp_papers._reimherr_data import (
@@ -34,7 +34,7 @@ from riemdp_papers._reimherr_data import (
 )
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp_papers._experiment import FloatArray, Progress
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from riemdp import InvalidParameterError
-from riemdp.manifolds import Ball
 from riemdp.noise import is_secure, resolve_generator
+from riemdp.spaces import Ball
 from riemdp.statistics import FrechetMean, answer
 from riemdp_papers._checks import positive
 from riemdp_papers._conformal import PublishedConformalLaplace, computed_sensitivity

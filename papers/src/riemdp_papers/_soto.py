@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp.manifolds import Euclidean, Hyperbolic, Sphere
 from riemdp.mechanisms import (
     RiemannianGaussian,
     TangentGaussian,
@@ -27,6 +26,7 @@ from riemdp.privacy import (
     normal_fisher_rao_distance,
 )
 from riemdp.research import GeneralizedGaussian, sample
+from riemdp.spaces import Euclidean, Hyperbolic, Sphere
 from riemdp_papers._experiment import (
     Experiment,
     Outcome,
@@ -38,9 +38,9 @@ from riemdp_papers._experiment import (
 from riemdp_papers._soto_releases import DELTA, LINE, RATIO, gaussian, laplace, releases, shown
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
+    from riemdp.spaces import Manifold
 
 
 def composition(settings: Settings, progress: Progress) -> Outcome:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import Euclidean
 from riemdp.mechanisms import TangentGaussian, TangentLaplace
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, compose, convert
+from riemdp.spaces import Euclidean
 from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings, counted
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 import scipy
 
 from riemdp import Ball, frechet_mean_sensitivity
-from riemdp.manifolds import Euclidean, Sphere
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.research import RestrictedLaplace
+from riemdp.spaces import Euclidean, Sphere
 from riemdp_papers._he_bounds import (
     cap_supremum,
     circle_poisson,

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from riemdp import PureDP, convert, frechet_mean_sensitivity
-from riemdp.manifolds import Euclidean, Hyperbolic, Sphere
 from riemdp.mechanisms import RiemannianGaussian
 from riemdp.privacy import GDP
+from riemdp.spaces import Euclidean, Hyperbolic, Sphere
 from riemdp_papers._experiment import Settings
 from riemdp_papers._jiang import _largest_mu, circle_delta, jiang_algorithm_1, jiang_algorithm_2
 from riemdp_papers._jiang_checks import (

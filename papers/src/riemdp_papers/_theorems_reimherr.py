@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp.noise import family
 from riemdp.research import RestrictedLaplace, sample
+from riemdp.spaces import Ball, Euclidean, Hyperbolic
 from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers import _reimherr_theory as theory
 from riemdp_papers._experiment import Settings, mean_and_error

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.features import covariance_descriptors, descriptor_radius
-from riemdp.manifolds import SPDLogEuclidean
+from riemdp.io import covariance_descriptors, descriptor_radius
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, gaussian_delta
 from riemdp.research import sample
+from riemdp.spaces import SPDLogEuclidean
 from riemdp.statistics import frechet_mean
 from riemdp_papers import _log_gaussian as lg
 from riemdp_papers._experiment import Settings, mean_and_error

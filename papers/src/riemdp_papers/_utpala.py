@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp.features import descriptor_radius
-from riemdp.manifolds import Euclidean, SPDLogEuclidean
+from riemdp.io import descriptor_radius
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
 from riemdp.research import sample
+from riemdp.spaces import Euclidean, SPDLogEuclidean
 from riemdp.statistics import frechet_mean
 from riemdp_papers._experiment import (
     Experiment,

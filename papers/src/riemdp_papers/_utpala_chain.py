@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.features import descriptor_radius
-from riemdp.manifolds import SPDLogEuclidean
+from riemdp.io import descriptor_radius
 from riemdp.mechanisms import Mechanism
 from riemdp.research import Metropolis, sample
+from riemdp.spaces import SPDLogEuclidean
 from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings, counted
 from riemdp_papers._images import ImageSet, image_sets
 from riemdp_papers._utpala_synthetic import (

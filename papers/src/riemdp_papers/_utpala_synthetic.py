@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import SPDLogEuclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
+from riemdp.spaces import SPDLogEuclidean
 from riemdp_papers._experiment import Line, mean_and_error
 
 if TYPE_CHECKING:

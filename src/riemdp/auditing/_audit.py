@@ -33,7 +33,7 @@ from riemdp.privacy import check_claim
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 
 @with_advice

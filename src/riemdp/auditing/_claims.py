@@ -16,7 +16,7 @@ from riemdp.privacy import GDP, ApproxDP, Budget, GaussianCurve, PrivacyCurve, P
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 Claim = Budget | PrivacyCurve
 

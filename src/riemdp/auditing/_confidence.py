@@ -16,7 +16,7 @@ import scipy
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Relative allowance for the rounding of the inverse beta function.
 _ROUNDING = 1e-10

@@ -22,7 +22,7 @@ from riemdp.research._sample import sample
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Rounding that a log density ratio is forgiven.
 _ALLOWANCE = 1e-7

@@ -17,7 +17,7 @@ from riemdp.auditing._confidence import delta_bound, epsilon_bound, mu_bound, up
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Thresholds that are tried: evenly spread ranks, and ranks near either end.
 _BODY, _TAIL = 200, 40

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.auditing._scores import Score
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Exponent that stands for the lowest bit of 0, which has none.
 _ZERO = 1024

@@ -15,7 +15,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp.auditing._scores import Score, flat
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray, Manifold
+    from riemdp.spaces import FloatArray, Manifold
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from riemdp._errors import InvalidParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.spaces import Ball, FloatArray, Manifold
 
     Pair = tuple[FloatArray, FloatArray]
     IntArray = NDArray[np.int64]
@@ -34,7 +34,7 @@ def extreme_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
     -------
     ndarray, shape (K, dim)
         Coordinates in the manifold's orthonormal basis at ``base``; see
-        :meth:`riemdp.manifolds.Manifold.extreme_directions`.
+        :meth:`riemdp.spaces.Manifold.extreme_directions`.
 
     Examples
     --------

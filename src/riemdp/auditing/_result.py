@@ -17,7 +17,7 @@ from riemdp.privacy import check_delta, check_epsilon
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 Verdict = Literal["consistent", "violated"]
 

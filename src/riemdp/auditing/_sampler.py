@@ -20,7 +20,7 @@ from riemdp.research._sample import sample
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: The p-values are those of large samples.
 _LEAST = 1000

@@ -19,7 +19,7 @@ from riemdp._errors import InvalidParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, Manifold
+    from riemdp.spaces import FloatArray, Manifold
 
 Score = Callable[[Any], Any]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
 
     Pair = tuple[FloatArray, FloatArray]
     IntArray = NDArray[np.int64]

@@ -14,12 +14,12 @@ from riemdp._errors import InvalidParameterError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.auditing._search import search_pair
-from riemdp.manifolds import Ball, check_ball
+from riemdp.spaces import Ball, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Rounding that distances are forgiven, relative to the claim and to the ball's radius.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-13

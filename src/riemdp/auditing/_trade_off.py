@@ -18,7 +18,7 @@ from riemdp.privacy import GDP, GaussianCurve
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Epsilons of a claimed trade-off curve.
 _GRID = np.linspace(0.0, 30.0, 1201)

@@ -28,8 +28,8 @@ from riemdp.mechanisms import MECHANISMS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
+    from riemdp.spaces import Manifold
 
 #: Scores that a file can name.
 SCORES: Mapping[str, Callable[[], Any]] = {

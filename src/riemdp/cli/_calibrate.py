@@ -11,9 +11,9 @@ from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.cli import _options as options
 from riemdp.cli._options import budget_of, manifold_of, relation_of
 from riemdp.cli._output import describe, error_fields, print_fields, working
-from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism
 from riemdp.release import named, offer, wanted_mean
+from riemdp.spaces import Ball
 
 
 def calibrate(

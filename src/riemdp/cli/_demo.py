@@ -15,10 +15,10 @@ from riemdp._errors import InvalidParameterError, PublicWarning
 from riemdp._files import check_output, write_files
 from riemdp._progress import ticks
 from riemdp.cli._output import describe, print_table, say, say_lines, working
-from riemdp.features import covariance_descriptors, descriptor_radius
-from riemdp.manifolds import Ball, SPDLogEuclidean
+from riemdp.io import covariance_descriptors, descriptor_radius
 from riemdp.privacy import GDP, ApproxDP, PureDP
 from riemdp.release import private_mean
+from riemdp.spaces import Ball, SPDLogEuclidean
 from riemdp.statistics import frechet_mean
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
     Budget = PureDP | ApproxDP | GDP
 

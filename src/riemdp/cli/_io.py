@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp import _files, readers
+from riemdp import _files, io
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp.statistics import Records
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Formats whose rows are whatever somebody says that they are.
 _WITH_UNIT = (".parquet", ".zarr", ".nii", ".gz")
@@ -27,12 +27,12 @@ _ADVICE = "if you trust the file and memory allows, raise it with --max-numbers"
 
 
 def read_array(path: Path, key: str | None = None, most: int | None = None) -> NDArray[Any]:
-    """Read an array of real numbers; see :func:`riemdp.readers.read` for formats and errors.
+    """Read an array of real numbers; see :func:`riemdp.io.read` for formats and errors.
 
     ``key`` names the array in an ``.npz``; what a file declares is checked against ``most`` numbers
     before it is read.
     """
-    return readers.read(path, key, most, _ADVICE)
+    return io.read(path, key, most, _ADVICE)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class DataOptions:
     """What the command line says of a file of records, before it is opened.
 
     ``key`` and ``most`` are as :func:`read_array` takes them, ``columns`` has names with commas
-    between them, and the others are as :func:`riemdp.readers.read_records` takes them. What a row
+    between them, and the others are as :func:`riemdp.io.read_records` takes them. What a row
     is may be left out for one array in a ``.npy``, ``.npz`` or ``.csv``, as it stands there.
     """
 
@@ -63,11 +63,11 @@ class DataOptions:
             raise InvalidParameterError("--points must be names with commas between them")
         if self.key is not None and self.columns is not None:
             raise InvalidParameterError("--key and --points name the same: give one of them")
-        if self.layout is not None and self.layout not in readers.layouts():
-            raise InvalidParameterError(f"--layout must be one of {', '.join(readers.layouts())}")
+        if self.layout is not None and self.layout not in io.layouts():
+            raise InvalidParameterError(f"--layout must be one of {', '.join(io.layouts())}")
         names = self._names() if self.key is None else [self.key]
         if not self._plain():
-            readers.check_names(
+            io.check_names(
                 self.path,
                 names,
                 has_extras=bool(self._extras()),
@@ -86,15 +86,15 @@ class DataOptions:
         """
         if self.columns is None or self.path.suffix.lower() != ".csv":
             return None
-        return readers.points_of(np.zeros((1, len(self._names()))), self.layout, self.path)
+        return io.points_of(np.zeros((1, len(self._names()))), self.layout, self.path)
 
     def records(self) -> Records:
-        """Read the records with what belongs to them, as :func:`riemdp.readers.read_records`."""
+        """Read the records with what belongs to them, as :func:`riemdp.io.read_records`."""
         if self._plain():
             rows = read_array(self.path, self.key, self.most)
-            points = readers.points_of(rows, self.layout, self.path) if self.layout else rows
+            points = io.points_of(rows, self.layout, self.path) if self.layout else rows
             return Records(points, unit=self.unit)
-        return readers.read_records(
+        return io.read_records(
             self.path,
             self._names() if self.key is None else [self.key],
             unit=self.unit,

@@ -29,16 +29,16 @@ from riemdp.cli._accounts import (
 from riemdp.cli._io import DataOptions, check_output, check_readable, read_users, write_array
 from riemdp.cli._options import budget_of, center_of, manifold_of, records_of, relation_of
 from riemdp.cli._output import print_release, warn, working
-from riemdp.manifolds import Aligned, Ball
-from riemdp.readers import layouts
+from riemdp.io import layouts
 from riemdp.release import private_mean, private_statistic
+from riemdp.spaces import Aligned, Ball
 from riemdp.statistics import Records, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import Manifold
     from riemdp.release import Release
+    from riemdp.spaces import Manifold
 
 
 #: Releases of points of at most so many numbers are one file, whatever they are of.

@@ -12,7 +12,10 @@ import typer
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
 from riemdp._part_document import from_text
 from riemdp.cli._io import read_point
-from riemdp.manifolds import (
+from riemdp.mechanisms import MECHANISMS
+from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
+from riemdp.release import relation
+from riemdp.spaces import (
     Euclidean,
     Hyperbolic,
     Manifold,
@@ -22,15 +25,12 @@ from riemdp.manifolds import (
     SPDPower,
     Sphere,
 )
-from riemdp.mechanisms import MECHANISMS
-from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
-from riemdp.release import relation
 from riemdp.statistics import Neighbours
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 
 #: The manifolds that the command line knows by a short name, of a dimension or a size.

@@ -11,8 +11,8 @@ from riemdp._part_document import from_text
 from riemdp.cli import _options as options
 from riemdp.cli._options import budget_of, manifold_of, relation_of
 from riemdp.cli._output import describe, print_table, say, working
-from riemdp.manifolds import Aligned
 from riemdp.release import plan as make_plan
+from riemdp.spaces import Aligned
 from riemdp.statistics import Statistic
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from riemdp.planner import serve
+from riemdp.app import serve
 
 
 def app(

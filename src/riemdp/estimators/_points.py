@@ -11,8 +11,8 @@ from riemdp._checks import kind_of, plain_array, real_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._keywords import with_advice
 from riemdp.estimators._scikit_learn import BaseEstimator, check_features, check_is_fitted
-from riemdp.manifolds import check_ball
 from riemdp.release import PrivateBall
+from riemdp.spaces import check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
 
     PublicBall: TypeAlias = Ball | PrivateBall
 

@@ -16,7 +16,7 @@ from riemdp.estimators._scikit_learn import (
     check_is_fitted,
 )
 from riemdp.estimators._tangent_pca import checked_components, principal, with_signs
-from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.spaces import Ball, Euclidean, clip_norm
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.estimators._points import PublicBall
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 
 class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PointsEstimator):  # type: ignore[misc]

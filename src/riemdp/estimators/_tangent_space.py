@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from riemdp.estimators._base import MechanismChoice, RandomState
     from riemdp.estimators._points import PublicBall
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
     from riemdp.release import Adjacency
+    from riemdp.spaces import FloatArray
     from riemdp.statistics import Neighbours, Statistic
 
 

@@ -3,7 +3,7 @@
 From the names in a document (space, statistic, adjacency, noise) and its public numbers this file
 derives anew how far one record can move each answer, what the noise of that scale guarantees, and
 the value that the released integers stand for. It holds these against what the document states. It
-uses the maps of :mod:`riemdp.manifolds` and the curves of :mod:`riemdp.privacy`. It shares no code
+uses the maps of :mod:`riemdp.spaces` and the curves of :mod:`riemdp.privacy`. It shares no code
 with what made the release: not with statistics, mechanisms, samplers or releases. Derivations are
 in docs/proofs, under the page that ``_PROOFS`` names for each part.
 
@@ -31,13 +31,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riemdp import _document, manifolds, privacy
+from riemdp import _document, privacy, spaces
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp.kernel._costs import Choice, noise, within_budget
 from riemdp.kernel._verify_search import check_search
-from riemdp.manifolds import Ball, Euclidean, Manifold, ball_proofs, clip_norm
 from riemdp.privacy import GDP, ZCDP, Budget, PureDP
+from riemdp.spaces import Ball, Euclidean, Manifold, ball_proofs, clip_norm
 
 #: Keys that no check depends on: an edit of them passes.
 STATED = {
@@ -160,7 +160,7 @@ def _entry(name: str, value: Any) -> Any:
 
 
 def _space(document: Any) -> Manifold:
-    found: Manifold = _named(document, manifolds, Manifold, manifolds.__all__)
+    found: Manifold = _named(document, spaces, Manifold, spaces.__all__)
     return found
 
 
@@ -176,7 +176,7 @@ def _ball(space: Manifold, document: Any) -> Ball:
     if "radii" not in given:
         return Ball(space, center, radius)
     radii = np.ravel(_document.numbers(given["radii"], "radii")).tolist()
-    found = manifolds.BoxBall(space, center, radius, tuple(radii))
+    found = spaces.BoxBall(space, center, radius, tuple(radii))
     _require(found.radius == radius, "the radius is more than that of the product of the balls")
     return found
 

@@ -18,8 +18,8 @@ import numpy as np
 from riemdp import _document
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp.kernel._costs import Choice, noise
-from riemdp.manifolds import Ball
 from riemdp.privacy import ZCDP, Budget, PureDP
+from riemdp.spaces import Ball
 
 #: Relative difference of numbers between two processors.
 _SAME = 1e-9

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.mechanisms._mechanism import Mechanism
     from riemdp.noise import Family
     from riemdp.privacy import Budget, IsotropicCurve
+    from riemdp.spaces import FloatArray, Manifold
 
 M = TypeVar("M", bound="Mechanism")
 

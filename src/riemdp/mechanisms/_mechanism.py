@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import Part, borrowed, both_proved, is_proof
-from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.mechanisms._calibration import Proved, check_sensitivity, enough_noise
 from riemdp.noise import FactorLaw, bisected, part_of
 from riemdp.privacy import check_distance
+from riemdp.spaces import Ball, Manifold, check_manifold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
     from riemdp.noise import DistanceLaw, RadialLaw
     from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget, PrivacyCurve, RaoDP
+    from riemdp.spaces import FloatArray
 
 
 @dataclass(frozen=True)

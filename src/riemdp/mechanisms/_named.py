@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, final
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
-from riemdp.manifolds import Euclidean, check_manifold
 from riemdp.mechanisms._calibration import (
     check_sensitivity,
     enough_noise,
@@ -38,6 +37,7 @@ from riemdp.privacy import (
     quotient_up,
     root_of_squares_up,
 )
+from riemdp.spaces import Euclidean, check_manifold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.noise import DistanceLaw, FactorLaw, Family, Kind, Law
     from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget, PrivacyCurve, RaoDP
+    from riemdp.spaces import Ball, FloatArray, Manifold
 
 
 class _OfFamily(Mechanism):

@@ -16,18 +16,18 @@ from riemdp._errors import (
     NotOnManifoldError,
     UnsupportedError,
 )
-from riemdp.manifolds import Euclidean, check_broadcast
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.noise import IsotropicLaw, hinge_distance, potential
+from riemdp.spaces import Euclidean, check_broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise import DistanceLaw, Kind, RadialLaw
     from riemdp.noise.exact import ExactDraw
+    from riemdp.spaces import Ball, FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,19 +11,19 @@ import numpy as np
 
 from riemdp._errors import NotAttainableError
 from riemdp._potential import Kind, potential
-from riemdp.manifolds import as_affine_invariant, check_broadcast
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._law import Law
 from riemdp.noise._radial import check_sigma
 from riemdp.noise._volume_series import growth_rate
 from riemdp.noise.exact._affine_invariant import AffineInvariantDraw as RoundedDraw
 from riemdp.noise.exact._flat import FlatDraw
+from riemdp.spaces import as_affine_invariant, check_broadcast
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, SPDAffineInvariant
     from riemdp.noise.exact._draw import ExactDraw
+    from riemdp.spaces import FloatArray, SPDAffineInvariant
 
 #: Logarithms of matrices up to this long survive in float64 until a ball has cut them.
 _REACH = 424.0

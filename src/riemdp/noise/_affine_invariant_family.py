@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._rules import rule
@@ -17,6 +16,7 @@ from riemdp.privacy import (
     affine_invariant_slope,
     up,
 )
+from riemdp.spaces import SPDAffineInvariant
 
 if TYPE_CHECKING:
     from riemdp.noise._law import Law

@@ -19,7 +19,7 @@ from riemdp.noise._volume_series import growth_rate, log_mean_volume, volume_wei
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Below this squares of distances underflow.
 _SMALLEST_SIGMA = 1e-100

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from riemdp._part import both_proved
-from riemdp.manifolds import Aligned
 from riemdp.noise._family import Family
 from riemdp.noise._pushed import LawAbove, PushedFamily
 from riemdp.noise._rules import family, rule
+from riemdp.spaces import Aligned
 
 if TYPE_CHECKING:
     from riemdp.noise._law import Law

@@ -17,8 +17,8 @@ from riemdp.noise._radial import RadialLaw
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
     from riemdp.noise._law import DistanceLaw, FactorLaw
+    from riemdp.spaces import FloatArray
 
 #: Equally likely values that stand for the law of a distance.
 _VALUES = 512

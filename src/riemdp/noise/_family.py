@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, ClassVar
 from riemdp._errors import NoConversionError, NotAttainableError
 from riemdp._part import Part, both_proved
 from riemdp._potential import Kind, Potential, potential
-from riemdp.manifolds import Manifold
 from riemdp.noise._rules import is_of_changed_space
 from riemdp.privacy import quotient_up
+from riemdp.spaces import Manifold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
     from riemdp.noise._law import Law
     from riemdp.privacy import PrivacyCurve
+    from riemdp.spaces import FloatArray
 
 
 @dataclass(frozen=True)

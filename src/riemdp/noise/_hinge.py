@@ -11,7 +11,7 @@ from riemdp.noise._radial import RadialLaw
 
 if TYPE_CHECKING:
     from riemdp._potential import Kind
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Lengths of the noise, at the middles of shares of equal probability, and angles.
 _LENGTHS, _ANGLES = 64, 32

@@ -11,21 +11,21 @@ import numpy as np
 
 from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedManifoldError
 from riemdp._part import both_proved
-from riemdp.manifolds import CurvedPower, Product
 from riemdp.noise._distance_laws import IndependentRadial
 from riemdp.noise._family import Family, bisected
 from riemdp.noise._law import FactorLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.privacy import GaussianCurve, PureCurve, gaussian_floor, up
+from riemdp.spaces import CurvedPower, Product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Combined, FloatArray
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
+    from riemdp.spaces import Combined, FloatArray
 
 #: Cells that the squared distance is shared out in.
 _CELLS = 24

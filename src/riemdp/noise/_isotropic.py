@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._potential import Kind, potential
-from riemdp.manifolds import check_broadcast
 from riemdp.noise._law import Law
 from riemdp.noise._polar import check_onto, constant_curvature, is_onto
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise.exact._flat import FlatDraw
 from riemdp.noise.exact._space_form import SpaceFormDraw
+from riemdp.spaces import check_broadcast
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.noise.exact._draw import ExactDraw
+    from riemdp.spaces import FloatArray, Manifold
 
 
 @dataclass(frozen=True)

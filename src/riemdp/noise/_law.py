@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.noise.exact._draw import ExactDraw
+    from riemdp.spaces import FloatArray, Manifold
 
 
 class DistanceLaw(Protocol):

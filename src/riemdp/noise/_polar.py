@@ -8,7 +8,7 @@ from riemdp._errors import UnsupportedManifoldError
 from riemdp.noise._rules import is_isotropic
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
+    from riemdp.spaces import Manifold
 
 
 def constant_curvature(manifold: Manifold) -> float:

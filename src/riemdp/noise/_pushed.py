@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riemdp._part import both_proved
-from riemdp.manifolds import DiscreteQuotient, Quotient
 from riemdp.noise._family import Family
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._folded import FoldedDraw
+from riemdp.spaces import DiscreteQuotient, Quotient
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import FloatArray
     from riemdp.noise.exact._draw import ExactDraw
+    from riemdp.spaces import FloatArray
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp._radial_profile import Profile
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: The profile is followed until it has fallen by this much, where float64 nearly underflows.
 _DEPTH = 700.0

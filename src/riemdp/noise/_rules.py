@@ -10,7 +10,7 @@ from riemdp._errors import UnsupportedManifoldError
 from riemdp._lazy import lazy_entries
 from riemdp._part import changes, is_own, made_known
 from riemdp._potential import Kind, potential
-from riemdp.manifolds import Manifold
+from riemdp.spaces import Manifold
 
 if TYPE_CHECKING:
     from collections.abc import Callable

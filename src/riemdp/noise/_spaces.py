@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from riemdp._errors import UnsupportedManifoldError
 from riemdp._radial_profile import volume_growth
-from riemdp.manifolds import FlatManifold, Hyperbolic, Sphere
 from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._isotropic import IsotropicLaw
@@ -25,6 +24,7 @@ from riemdp.privacy import (
     score_bound,
     up,
 )
+from riemdp.spaces import FlatManifold, Hyperbolic, Sphere
 
 if TYPE_CHECKING:
     from riemdp.privacy import PrivacyCurve

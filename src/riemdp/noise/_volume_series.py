@@ -21,7 +21,7 @@ from riemdp._errors import NotAttainableError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Largest exponent at the ends of the grid; past it rounding and overflow come near, and the
 #: Pfaffian without a change of basis is well-conditioned.

@@ -19,7 +19,6 @@ from riemdp._errors import (
 )
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
-from riemdp.manifolds import Ball, check_manifold
 from riemdp.privacy import check_budget
 from riemdp.release._clipping_bias import ClippingBias
 from riemdp.release._least_error import least_error
@@ -27,15 +26,16 @@ from riemdp.release._offer import Terms, expected_distance, wanted_mean
 from riemdp.release._plan_pictures import draw_advice
 from riemdp.release._relation import relation
 from riemdp.release._table import Table
+from riemdp.spaces import Ball, check_manifold
 from riemdp.statistics import TangentMean, check_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.privacy import Budget
     from riemdp.release._offer import Offer
     from riemdp.release._relation import Adjacency
+    from riemdp.spaces import FloatArray, Manifold
 
 #: Radii that are compared, and the least of them as a share of the median distance.
 _RADII, _LEAST = 13, 0.2

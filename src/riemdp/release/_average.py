@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotOnManifoldError, UnsupportedBallError, UnsupportedError
-from riemdp.manifolds import Ball
 from riemdp.release._offer import deviation_of
+from riemdp.spaces import Ball
 from riemdp.statistics import Answer, Value, frechet_mean, through
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
     from riemdp.mechanisms import Mechanism
     from riemdp.release._release import Release
+    from riemdp.spaces import FloatArray
 
 #: Points and weights of the mean of a function of a uniform number, dense near 1.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)

@@ -16,8 +16,8 @@ from riemdp.release._run import private_statistic
 from riemdp.release._search._found import PrivateBall
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
     from riemdp.privacy import Budget
+    from riemdp.spaces import Ball
     from riemdp.statistics import Statistic
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray, Manifold
+    from riemdp.spaces import FloatArray, Manifold
 
 #: Points under which the variance of their mean is not known.
 _MANY = 30

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import FloatArray
     from riemdp.release._release import Release
+    from riemdp.spaces import FloatArray
 
 #: Fewest numbers of a shell: from so many on its shrinkage is never worse than none.
 _LEAST = 4

@@ -16,10 +16,10 @@ from riemdp.release._offer import Offer, Terms, expected_distance, with_draw
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._offer import Wanted
+    from riemdp.spaces import Ball
     from riemdp.statistics import Statistic
 
 T = TypeVar("T")

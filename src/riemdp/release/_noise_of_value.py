@@ -12,10 +12,10 @@ from riemdp.release._per_mean import factor_quantile, noise_per_mean
 from riemdp.release._shrink import mean_square_bound
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
     from riemdp.noise import FactorLaw
     from riemdp.release._offer import Offer
+    from riemdp.spaces import Ball
     from riemdp.statistics import Statistic, Value
 
 

@@ -10,7 +10,6 @@ from riemdp._checks import is_one_of, positive
 from riemdp._combinations import NEEDS_ALL
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import borrowed, both_proved
-from riemdp.manifolds import Ball, ball_proofs
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
 from riemdp.noise import part_of
 from riemdp.noise.exact import ExactDraw, default_grid
@@ -19,6 +18,7 @@ from riemdp.release._doubt import unproven
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._shares import parts_of
 from riemdp.release._shrink import mean_square_bound
+from riemdp.spaces import Ball, ball_proofs
 from riemdp.statistics import Neighbours, Query, ReplaceOne, Statistic, Value, mean_for, outline
 
 if TYPE_CHECKING:

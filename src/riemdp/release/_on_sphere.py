@@ -16,22 +16,22 @@ from riemdp._errors import (
     UnsupportedError,
 )
 from riemdp.kernel import in_tiles, rows_for
-from riemdp.manifolds import Ball, Sphere
 from riemdp.release._own_directions import own_directions
 from riemdp.release._relation import check_listed, list_of_people, number_of_people
 from riemdp.release._run import run
 from riemdp.release._streams import chunks_of, is_stream
 from riemdp.release._unopened import check_shapes, public_size
+from riemdp.spaces import Ball, Sphere
 from riemdp.statistics import Records, as_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
     from riemdp.release._options import Options
     from riemdp.release._own_directions import Own
     from riemdp.release._release import Release
+    from riemdp.spaces import FloatArray
     from riemdp.statistics import Neighbours, Statistic
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
     #: One unit vector of several; None where they have none in common.
     Own = Callable[[FloatArray], FloatArray | None]

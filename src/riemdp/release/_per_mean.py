@@ -13,10 +13,10 @@ from riemdp._errors import InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
     from riemdp.noise import FactorLaw
     from riemdp.privacy import Budget
+    from riemdp.spaces import Ball
 
 _PURE = (
     "pure noise on {} means: at one radius for each, the noise of one grows like their number (of "

@@ -13,8 +13,8 @@ from riemdp._plots import BLUE, GREEN, ORANGE, PURPLE
 from riemdp.mechanisms import if_known
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
     from riemdp.release._release import Release
+    from riemdp.spaces import Manifold
 
 View = Literal["auto", "value", "error"]
 #: Probabilities that the law of an error is drawn at.

@@ -12,7 +12,6 @@ from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
-from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.mechanisms import TangentGaussian, as_choice
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._least_error import as_good
@@ -29,6 +28,7 @@ from riemdp.release._private_mean import mean_of
 from riemdp.release._relation import check_searched, number_of_people, relation
 from riemdp.release._search._forecast import Forecast, forecast
 from riemdp.release._table import Table
+from riemdp.spaces import Ball, Manifold, check_manifold
 from riemdp.statistics import RefinedMean, ReplaceOne, check_statistic
 
 if TYPE_CHECKING:

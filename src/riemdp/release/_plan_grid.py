@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, Manifold
     from riemdp.privacy import Budget
+    from riemdp.spaces import Ball, Manifold
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from riemdp._checks import is_one_of, scale, shown
 from riemdp._errors import InvalidParameterError, LedgerError, UnsupportedBallError
 from riemdp._keywords import with_advice
 from riemdp._progress import uncounted, work
-from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
@@ -36,6 +35,7 @@ from riemdp.release._search._steps import Search, found_ball, search_proofs, wor
 from riemdp.release._search._units import Units, searched
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import Unopened
+from riemdp.spaces import Ball, ball_proofs, check_ball
 from riemdp.statistics import TangentMean, Value, check_centre
 
 if TYPE_CHECKING:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
     from riemdp.release._options import ReleaseOptions
     from riemdp.release._release import Release
+    from riemdp.spaces import FloatArray
 
 
 @with_advice

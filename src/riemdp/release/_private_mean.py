@@ -13,13 +13,13 @@ from riemdp._combinations import WEIGHTS_ON_A_BALL
 from riemdp._errors import InvalidParameterError, UnprovenMechanismError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
 from riemdp.release._offer import wanted_mean
 from riemdp.release._options import Options, with_options
 from riemdp.release._private_ball import find_ball
 from riemdp.release._run import checked_offer, run
 from riemdp.release._search._steps import centre_kind
+from riemdp.spaces import check_ball
 from riemdp.statistics import as_records
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
     from riemdp.privacy import Budget
     from riemdp.release._offer import Terms, Wanted
     from riemdp.release._options import ReleaseOptions
     from riemdp.release._release import Release
     from riemdp.release._search._found import PrivateBall
+    from riemdp.spaces import Ball
     from riemdp.statistics import Records
 
 #: How a mean may be released.

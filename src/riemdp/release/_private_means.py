@@ -14,7 +14,6 @@ from riemdp._combinations import SEARCH_IN_GROUPS, WEIGHTS_OF_GROUPS
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
-from riemdp.manifolds import check_ball
 from riemdp.noise import source_of
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import after_charge, charged
@@ -32,6 +31,7 @@ from riemdp.release._remarks import tell
 from riemdp.release._run import Ready, prepared
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_shapes
+from riemdp.spaces import check_ball
 from riemdp.statistics import Records, as_records, labels_of
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Anchor
     from riemdp.release._disjoint import Name
     from riemdp.release._options import SupportsSpend
     from riemdp.release._relation import Adjacency
+    from riemdp.spaces import Ball
     from riemdp.statistics import Neighbours
 
 T = TypeVar("T")

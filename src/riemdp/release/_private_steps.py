@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
     from riemdp.privacy import Budget
     from riemdp.release._options import ReleaseOptions
     from riemdp.release._release import Release
     from riemdp.release._search._found import PrivateBall
+    from riemdp.spaces import Ball
     from riemdp.statistics import Records
 
 

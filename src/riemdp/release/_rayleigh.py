@@ -17,7 +17,7 @@ from riemdp.release._release import Release
 from riemdp.statistics import NamedValues
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Directions that a simulation draws at most.
 _MOST = 10**8

@@ -24,7 +24,6 @@ from riemdp._errors import (
 )
 from riemdp._part import both_proved
 from riemdp._versions import PACKAGES, PATTERN
-from riemdp.manifolds import check_ball
 from riemdp.mechanisms import as_choice, check_mechanism
 from riemdp.noise.exact import default_grid
 from riemdp.privacy import Budget, check_budget
@@ -43,6 +42,7 @@ from riemdp.release._search._steps import Search
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._shrink import gaussian_deviation, shrinkage
 from riemdp.release._written import Written
+from riemdp.spaces import check_ball
 from riemdp.statistics import (
     NamedValues,
     Neighbours,
@@ -60,9 +60,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Anchor
+    from riemdp.spaces import Ball
     from riemdp.statistics import ConfidenceRegion, Query, ReleasedMoments, Value
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, Manifold
     from riemdp.release._release import Release
+    from riemdp.spaces import Ball, Manifold
 
     class _Remarked(Protocol):
         @property

@@ -6,15 +6,15 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import clip_norm
 from riemdp.noise.exact import Rounded
 from riemdp.release._offer import deviation_of
 from riemdp.release._shrink import shrunk
+from riemdp.spaces import clip_norm
 from riemdp.statistics import Answer, through
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.release._offer import Asked, Offer
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics import Query, Value
 
 #: Binary logarithm of a length that float64 holds and no ball of a release has.

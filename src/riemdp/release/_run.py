@@ -21,7 +21,6 @@ from riemdp._keywords import with_advice
 from riemdp._part import both_proved
 from riemdp._progress import ticks, uncounted, work
 from riemdp._versions import installed_versions
-from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import calibrated
 from riemdp.noise import source_of
 from riemdp.noise.exact import Rounded
@@ -50,6 +49,7 @@ from riemdp.release._serialise import header_of, new_nonce
 from riemdp.release._streams import Stream, is_file_of_array, is_stream
 from riemdp.release._unopened import Unopened
 from riemdp.release._weights import weighted
+from riemdp.spaces import Ball, check_ball, clip_norm
 from riemdp.statistics import (
     Answer,
     Prepared,

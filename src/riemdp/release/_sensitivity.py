@@ -10,7 +10,7 @@ from riemdp._combinations import LABELS_HAVE_PLACES, WEIGHTS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics import Metric, Neighbours, Query, Statistic
 
 

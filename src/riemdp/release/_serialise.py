@@ -15,11 +15,11 @@ from riemdp._checks import count, positive, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import lookup
 from riemdp._part_document import decode, decode_fields, encode, encode_fields, encode_value
-from riemdp.manifolds import Ball, BoxBall, Manifold
 from riemdp.mechanisms import Mechanism
 from riemdp.noise.exact import default_grid
 from riemdp.privacy import Anchor, Budget
 from riemdp.release._search._document import search_from_dict, search_to_dict
+from riemdp.spaces import Ball, BoxBall, Manifold
 from riemdp.statistics import Neighbours, Statistic, outline
 
 if TYPE_CHECKING:

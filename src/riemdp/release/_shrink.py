@@ -9,9 +9,9 @@ from riemdp._errors import UnsupportedError
 from riemdp._potential import potential
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.mechanisms import Mechanism
     from riemdp.noise import RadialLaw
+    from riemdp.spaces import Ball, FloatArray
 
 
 def shrinkage(mechanism: Mechanism, answers: Ball) -> float:

@@ -57,14 +57,14 @@ _MOST_ROWS = 2**36
 _NAMES = ("labels", "ids")
 _ADVICE = (
     "if you trust the file and memory allows, let a function read it: "
-    "Chunks([functools.partial(riemdp.readers.read, path, most=...)], n=...)"
+    "Chunks([functools.partial(riemdp.io.read, path, most=...)], n=...)"
 )
 _EXTRAS = (*_NAMES, "covariates", "weights")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of points, as :func:`riemdp.readers.read` takes it.
+    """A file of points, as :func:`riemdp.io.read` takes it.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class File:
 
     def __call__(self) -> NDArray[Any]:
         """Read it."""
-        from riemdp.readers import read
+        from riemdp.io import read
 
         return read(self.path, advice=_ADVICE)
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, Manifold
     from riemdp.release._offer import Offer
     from riemdp.release._relation import Person
+    from riemdp.spaces import Ball, Manifold
     from riemdp.statistics import Neighbours, Statistic, Summaries
 
 

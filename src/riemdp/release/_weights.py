@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
     from riemdp.release._offer import Wanted
     from riemdp.release._options import Options
+    from riemdp.spaces import Ball
     from riemdp.statistics import Neighbours, Records, Statistic
 
 

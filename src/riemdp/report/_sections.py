@@ -14,9 +14,9 @@ from riemdp.report._picture import trade_off
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
     from riemdp.release import Check, Release
+    from riemdp.spaces import Manifold
     from riemdp.statistics import Neighbours
 
 #: Values of more numbers stay in their file.

@@ -12,8 +12,8 @@ import numpy as np
 from riemdp._errors import RiemdpError
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
+    from riemdp.spaces import FloatArray
 
 #: Epsilons at which a guarantee is asked for its delta: each gives a bound that holds.
 _EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 60.0, 1000)])

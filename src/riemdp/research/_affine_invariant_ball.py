@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._errors import NotAttainableError, UnsupportedManifoldError
-from riemdp.manifolds import Ball, Euclidean, _symmetric, as_affine_invariant, as_floats
 from riemdp.noise import AffineInvariantRadial, resolve_generator
 from riemdp.noise._affine_invariant_radial import check_distance_scale
 from riemdp.noise._volume_series import growth_rate, log_sinhc
@@ -19,15 +18,16 @@ from riemdp.research._ball_laplace import BallLaplace
 from riemdp.research._cut_radial import CutRadial
 from riemdp.research._polar import leading_axes, normal_coordinates
 from riemdp.research._sinh_envelope import log_volume, volume_bound
+from riemdp.spaces import Ball, Euclidean, _symmetric, as_affine_invariant, as_floats
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import FloatArray, SPDAffineInvariant
     from riemdp.noise import DistanceLaw
     from riemdp.noise._generator import Size, Source
+    from riemdp.spaces import FloatArray, SPDAffineInvariant
 
 Scheme = Literal["free", "chart"]
 

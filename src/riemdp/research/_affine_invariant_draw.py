@@ -11,8 +11,6 @@ import numpy as np
 
 from riemdp._errors import NotAttainableError
 from riemdp._potential import Kind, Potential, potential
-from riemdp.manifolds import _symmetric
-from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.noise import AffineInvariantRadial, RadialLaw, resolve_generator
 from riemdp.noise._radial import log_sphere_area
 from riemdp.noise._volume_series import growth_rate, log_mean_volume, log_order_constant
@@ -20,13 +18,15 @@ from riemdp.research._isotropic import radii
 from riemdp.research._polar import leading_axes
 from riemdp.research._shell_envelope import ShellEnvelope
 from riemdp.research._sinh_envelope import log_volume
+from riemdp.spaces import _symmetric
+from riemdp.spaces._jacobi import orthogonal_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import FloatArray
     from riemdp.noise import AffineInvariantLaw
     from riemdp.noise._generator import Size, Source
+    from riemdp.spaces import FloatArray
 
 Scheme = Literal["shells", "ordered"]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise import RadialLaw, constant_curvature, resolve_generator
 from riemdp.noise._polar import check_onto
 from riemdp.noise._radial import check_sigma, log_sphere_area
@@ -23,12 +22,13 @@ from riemdp.research._polar import (
     split,
     uniform_directions,
 )
+from riemdp.spaces import as_floats, check_broadcast
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._generator import Size, Source
+    from riemdp.spaces import Ball, FloatArray
 
 
 @dataclass(frozen=True)

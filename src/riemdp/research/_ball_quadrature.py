@@ -15,8 +15,8 @@ from riemdp.research._cap import log_cap_share
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
     from riemdp.research._polar import Geometry
+    from riemdp.spaces import FloatArray
 
 _GRID = 65
 _ZOOMS = 10

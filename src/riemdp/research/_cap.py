@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Below this the incomplete beta function is about to underflow and its series takes over.
 _TINY = 1e-250

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.privacy import Anchor
     from riemdp.release._options import SupportsSpend
+    from riemdp.spaces import Ball, FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from riemdp.research._graph_metric import graph_distance
 if TYPE_CHECKING:
     import scipy
 
-    from riemdp.manifolds import FloatArray
     from riemdp.research._net import BallNet
+    from riemdp.spaces import FloatArray
 
 #: Largest net that is calibrated exactly: all distances between its nodes are held at once.
 LARGEST_EXACT_NET = 5000

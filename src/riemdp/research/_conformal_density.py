@@ -12,8 +12,8 @@ from riemdp.noise import resolve_generator
 from riemdp.research._graph_metric import solve_poisson
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
     from riemdp.research._net import BallNet
+    from riemdp.spaces import FloatArray
 
 #: Bound of the logarithm of the conformal factor's root.
 LARGEST_SCALING = 1.0

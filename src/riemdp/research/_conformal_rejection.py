@@ -11,18 +11,18 @@ import numpy as np
 import scipy
 
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp.manifolds import Ball, as_floats, ball_proofs
 from riemdp.noise import gauss_legendre
 from riemdp.research._conformal_calibration import lipschitz_rate
 from riemdp.research._laplace_rejection import LaplaceRejection
 from riemdp.research._public_prior import RejectionLaw, checked_bounds, clipped
+from riemdp.spaces import Ball, as_floats, ball_proofs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Least acceptance that is allowed.
 LEAST_ACCEPTANCE = 1e-4

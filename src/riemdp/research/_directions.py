@@ -11,7 +11,7 @@ from riemdp.noise._quadrature import gauss_legendre
 from riemdp.research._polar import Geometry
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 _QUADRATURE = 16
 

@@ -11,7 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from riemdp._radial_profile import Profile
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Proposals per round; their arrays stay in the processor's cache.
 _CHUNK = 1 << 14

@@ -16,7 +16,6 @@ from riemdp._errors import (
     UnsupportedError,
     UnsupportedManifoldError,
 )
-from riemdp.manifolds import Euclidean, Manifold
 from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, pure_angle, rao_guarantee
@@ -38,14 +37,15 @@ from riemdp.research._generalized_gaussian_scale import (
 )
 from riemdp.research._polar import leading_axes
 from riemdp.research._power_law import PowerLaw
+from riemdp.spaces import Euclidean, Manifold
 
 if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget, PrivacyCurve
+    from riemdp.spaces import FloatArray
 
 #: Least exponent: at scale 1 a draw exceeds 1e242 with probability 1e-30.
 LEAST_POWER = 0.01

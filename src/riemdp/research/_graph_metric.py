@@ -12,8 +12,8 @@ from riemdp._errors import InvalidParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
     from riemdp.research._net import BallNet
+    from riemdp.spaces import FloatArray
 
 #: Length of the longest edge over the covering radius of the net. From 2 on the graph of a net of
 #: a ball is connected; 3 makes shortest paths about 1.5 per cent too long on average.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp.manifolds import as_floats
 from riemdp.noise import resolve_generator
 from riemdp.research._envelope import Envelope
 from riemdp.research._polar import (
@@ -18,13 +17,14 @@ from riemdp.research._polar import (
     split,
     uniform_directions,
 )
+from riemdp.spaces import as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise import IsotropicLaw, RadialLaw
     from riemdp.noise._generator import Size, Source
+    from riemdp.spaces import Ball, FloatArray
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
 _HYPERBOLIC_REACH = 300.0

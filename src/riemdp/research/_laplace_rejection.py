@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._generator import Size, Source
+    from riemdp.spaces import Ball, FloatArray
 
 #: Least share of the Laplace law about the centre in the ball at which drawing it and throwing
 #: away what lies outside costs less than drawing from the law restricted to the ball.

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.noise import DistanceLaw
     from riemdp.noise._generator import Size, Source
     from riemdp.privacy import Budget, PrivacyCurve, RaoDP
+    from riemdp.spaces import FloatArray, Manifold
 
 #: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.
 _STEP = 2.38

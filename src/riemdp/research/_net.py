@@ -13,7 +13,6 @@ import scipy
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import LARGEST_COUNT, count
 from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import Ball, as_floats
 from riemdp.noise._polar import constant_curvature
 from riemdp.research._directions import (
     angle_within,
@@ -23,11 +22,12 @@ from riemdp.research._directions import (
     shell_volume,
 )
 from riemdp.research._polar import Geometry
+from riemdp.spaces import Ball, as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import FloatArray, Manifold
+    from riemdp.spaces import FloatArray, Manifold
 
 #: Largest dimension with nets: the number of nodes grows like (radius / spacing)^dim.
 LARGEST_NET_DIM = 3

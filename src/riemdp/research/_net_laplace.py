@@ -20,7 +20,6 @@ from riemdp._errors import (
     UnsupportedBallError,
 )
 from riemdp._part import both_proved
-from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.noise import resolve_generator
 from riemdp.privacy import PureDP
@@ -38,13 +37,14 @@ from riemdp.research._graph_metric import (
 )
 from riemdp.research._net import ROUNDING, BallNet, ball_net, nodes_for
 from riemdp.research._polar import leading_axes
+from riemdp.spaces import Ball, ball_proofs, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Log probability of the least likely nodes: nobody ever sees a draw of one.
 _LEAST_LOG = -1000.0

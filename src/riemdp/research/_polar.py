@@ -15,8 +15,8 @@ from riemdp.noise import constant_curvature
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.noise._generator import Size
+    from riemdp.spaces import Ball, FloatArray, Manifold
 
 
 @dataclass(frozen=True)

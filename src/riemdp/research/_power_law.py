@@ -14,7 +14,7 @@ from riemdp._checks import probabilities
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 
 @dataclass(frozen=True)

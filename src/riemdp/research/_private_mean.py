@@ -21,7 +21,6 @@ from riemdp._part import both_proved
 from riemdp._part_document import encode, encode_value
 from riemdp._progress import work
 from riemdp._versions import installed_versions
-from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms import Choice, Mechanism, as_choice
 from riemdp.noise import resolve_generator, source_of
 from riemdp.privacy import Budget, PureCurve, check_budget
@@ -36,14 +35,15 @@ from riemdp.research._net_laplace import NetLaplace
 from riemdp.research._public_prior import RejectionLaw
 from riemdp.research._records import mean_sensitivity, unopened
 from riemdp.research._sample import sample
+from riemdp.spaces import Ball, ball_proofs, check_ball
 from riemdp.statistics import FrechetMean, ReplaceOne, frechet_mean, tangent_mean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Anchor
     from riemdp.release._options import SupportsSpend
+    from riemdp.spaces import FloatArray
 
 #: Format of the documents.
 FORMAT = "riemdp/research/1"

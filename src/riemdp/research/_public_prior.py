@@ -11,19 +11,19 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, real_array, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.noise import constant_curvature
 from riemdp.privacy import PureDP
 from riemdp.research._conformal_calibration import lipschitz_rate
 from riemdp.research._laplace_rejection import LaplaceRejection
+from riemdp.spaces import Ball, ball_proofs, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Least lower bound of a prior over its upper bound.
 LEAST_PRIOR = 1e-4

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics import Metric, Records, Statistic
 
 #: Tolerance of the means of :mod:`riemdp.statistics` in float64, in balls of radius up to 1.

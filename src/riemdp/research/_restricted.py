@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved
-from riemdp.manifolds import Ball, SPDAffineInvariant, check_ball
 from riemdp.mechanisms import Mechanism, check_sensitivity
 from riemdp.mechanisms._calibration import enough_noise
 from riemdp.mechanisms._rao import restricted_laplace_guarantee, restricted_laplace_ratio
@@ -17,6 +16,7 @@ from riemdp.noise import family
 from riemdp.privacy import PureCurve, RaoDP, check_distance, quotient_up
 from riemdp.research._affine_invariant_ball import AffineInvariantBallLaplace
 from riemdp.research._ball_laplace import BallLaplace
+from riemdp.spaces import Ball, SPDAffineInvariant, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.noise import DistanceLaw
     from riemdp.privacy import Budget
+    from riemdp.spaces import FloatArray, Manifold
 
 
 @final

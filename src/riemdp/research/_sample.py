@@ -10,7 +10,6 @@ import numpy as np
 
 from riemdp._errors import NotAttainableError
 from riemdp._part import is_own
-from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism, TangentMechanism
 from riemdp.mechanisms._named import RiemannianMechanism
 from riemdp.noise import (
@@ -26,12 +25,13 @@ from riemdp.noise.exact import default_grid
 from riemdp.research._affine_invariant_draw import affine_invariant_draws
 from riemdp.research._isotropic import along_geodesics, isotropic_vectors
 from riemdp.research._polar import leading_axes
+from riemdp.spaces import Ball
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
     from riemdp.noise._generator import Size, Source
+    from riemdp.spaces import FloatArray
 
 
 def sample(

@@ -18,7 +18,7 @@ from riemdp.research._sinh_envelope import least_line, volume_bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Where the density has fallen by this many logarithms the shells become coarse.
 _DEPTH = 45.0

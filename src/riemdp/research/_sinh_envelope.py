@@ -11,7 +11,7 @@ import numpy as np
 from riemdp.noise._volume_series import growth_rate, log_sinhc
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 
 def log_volume(logs: FloatArray) -> FloatArray:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.manifolds import _symmetric
+from riemdp.spaces import _symmetric
 from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._whitened_logarithms import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Far beyond what was seen, 11; steps of the Newton method never stop to make progress.
 _MAX_PASSES = 1000

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import ConvergenceError, NotOnManifoldError
-from riemdp.manifolds import _logarithms, _symmetric
-from riemdp.manifolds._spd_affine_invariant import inverse_factor
+from riemdp.spaces import _logarithms, _symmetric
+from riemdp.spaces._spd_affine_invariant import inverse_factor
 from riemdp.statistics._affine_invariant_mean import Pass, descend
 from riemdp.statistics._flat_mean import composition_allowance, least_known, pairwise_sum
 from riemdp.statistics._whitened_logarithms import (
@@ -29,7 +29,7 @@ from riemdp.statistics._whitened_logarithms import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Records from which on a sample is worth while; of how many it consists, and what part of all.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from riemdp.manifolds import Aligned, Ball, DiscreteQuotient, Manifold
+from riemdp.spaces import Aligned, Ball, DiscreteQuotient, Manifold
 from riemdp.statistics._exact_mean import ExactMean
 from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, ball_of_mean
 from riemdp.statistics._records import check_inside
@@ -13,7 +13,7 @@ from riemdp.statistics._solver_of_space import mean_solver, register_solver, spa
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._mean_solver import Shares
     from riemdp.statistics._query import Partial
 

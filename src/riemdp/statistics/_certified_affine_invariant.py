@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.kernel import Sum
-from riemdp.manifolds import _symmetric, clip_norm
+from riemdp.spaces import _symmetric, clip_norm
 from riemdp.statistics._descent import added_rows, weight_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Unit roundoff of float64.
 _UNIT = 2.0**-53

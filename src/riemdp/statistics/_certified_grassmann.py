@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import _symmetric, clip_norm
+from riemdp.spaces import _symmetric, clip_norm
 from riemdp.statistics._flat_mean import stable_mean, sum_by_halves
 from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._subspace_logarithms import (
@@ -31,7 +31,7 @@ from riemdp.statistics._subspace_logarithms import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: What a single number is raised by, after a few operations.
 _A_LITTLE = 1.0 + 2.0**-48

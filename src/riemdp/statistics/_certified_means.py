@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._progress import ticks
-from riemdp.manifolds import Ball, _symmetric, clip_norm
-from riemdp.manifolds._spd_affine_invariant import spectral_log
+from riemdp.spaces import Ball, _symmetric, clip_norm
+from riemdp.spaces._spd_affine_invariant import spectral_log
 from riemdp.statistics import _certified_affine_invariant, _space_form_mean
 from riemdp.statistics._certified_space_form import certificate
 from riemdp.statistics._clipped_affine_invariant_mean import certified_mean
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._descent import Descent
     from riemdp.statistics._query import Partial
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
     Ball = Any
 

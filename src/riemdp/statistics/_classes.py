@@ -14,7 +14,7 @@ from riemdp._checks import LARGEST_COUNT, count, is_one_of, kind_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import UNIT, Classes
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics._moments import nonnegative, root_mean_square
 from riemdp.statistics._sums import SumStatistic, symmetric_of
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import _symmetric, clip_norm
+from riemdp.spaces import _symmetric, clip_norm
 from riemdp.statistics import _certified_affine_invariant as certified
 from riemdp.statistics._affine_invariant_mean import Pass, descend
 from riemdp.statistics._enclosed_point import whitening
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.kernel import Sum
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 
 def certified_mean(

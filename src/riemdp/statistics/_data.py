@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Manifold
+    from riemdp.spaces import Manifold
 
 
 #: What may belong to points, by the name of the field.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._footpoint import Footpoint
     from riemdp.statistics._query import Partial
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._working_precision import working_precision
-from riemdp.manifolds import _symmetric, clip_norm
+from riemdp.spaces import _symmetric, clip_norm
 from riemdp.statistics import _certified_affine_invariant as certified
 from riemdp.statistics._clipped_affine_invariant_mean import displaced
 from riemdp.statistics._descent import Descent, check_reached, hadamard_steps
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.kernel import Sum
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Root of minus the least sectional curvature.
 _K = math.sqrt(0.5)

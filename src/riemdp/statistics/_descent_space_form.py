@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp.kernel import Sum
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics._certified_space_form import Enclosed, distance, enclosed, grid
 from riemdp.statistics._descent import (
     Descent,
@@ -24,7 +24,7 @@ from riemdp.statistics._descent import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Unit roundoff of float64.
 _UNIT = 2.0**-53

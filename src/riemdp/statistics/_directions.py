@@ -20,7 +20,7 @@ from riemdp.statistics._von_mises_fisher import concentration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._seen import View
 
 _BOTH = (1, 2)

@@ -10,7 +10,7 @@ import numpy as np
 from riemdp._working_precision import working_precision
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
     Matrix = Any
 

@@ -14,7 +14,7 @@ from riemdp.statistics._records import in_units, mean_of, record_coordinates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._descent import Descent
     from riemdp.statistics._query import Partial
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotOnManifoldError
-from riemdp.manifolds import (
+from riemdp.spaces import (
     _log_2x2,
     _logarithms,
     _points,
@@ -21,7 +21,7 @@ from riemdp.manifolds import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 _LOG_LARGEST = math.log(float(np.finfo(np.float64).max))

@@ -23,7 +23,7 @@ from riemdp.statistics._solver_of_space import mean_solver
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._query import Metric, Partial, Pass
 

@@ -11,7 +11,7 @@ from riemdp._checks import positive, real_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold, clip_norm
+from riemdp.spaces import Ball, Manifold, check_ball, check_manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._records import record_coordinates
@@ -20,7 +20,7 @@ from riemdp.statistics._solver_of_space import space_solver
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._mean_solver import CertifiedMean
 
 

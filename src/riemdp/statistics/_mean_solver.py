@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import ConvergenceError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import Manifold
+from riemdp.spaces import Manifold
 from riemdp.statistics._exact_mean import ExactMean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
 
     #: Weights of records, of sum 1, shape (n,); None where all are equal.
     Shares = FloatArray | None

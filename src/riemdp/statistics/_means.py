@@ -21,7 +21,7 @@ from riemdp.statistics._statistic import Statistic
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.spaces import Ball, FloatArray, Manifold
     from riemdp.statistics._query import Metric, Queries
 
 #: Share of the hemisphere's radius next to its edge that is refused.

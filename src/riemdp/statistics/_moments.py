@@ -19,7 +19,7 @@ from riemdp.statistics._sums import SumStatistic, symmetric_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._seen import View
 
 

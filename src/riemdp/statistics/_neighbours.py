@@ -14,7 +14,7 @@ from riemdp._part import Part, register
 from riemdp.statistics._counted import counted
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics._data import Records
     from riemdp.statistics._query import Metric, Query
     from riemdp.statistics._statistic import Statistic

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Nodes of the Gauss-Legendre rule, and where the normal law is cut.
 _NODES, _CUT = 64, 9.0

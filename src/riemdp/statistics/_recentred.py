@@ -19,7 +19,7 @@ from riemdp.statistics._steps import at_mean, mean_query
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics._query import Queries
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._sums import SumStatistic

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.kernel import Sum
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
 
 
 def joined(first: Any, second: Any) -> Any:
@@ -29,7 +29,7 @@ def joined(first: Any, second: Any) -> Any:
 def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
     """Clipped coordinates ``(n, dim)``; of a record beyond the range of float64 the centre's.
 
-    See :meth:`riemdp.manifolds.Ball.coordinates`.
+    See :meth:`riemdp.spaces.Ball.coordinates`.
     """
     with np.errstate(all="ignore"):
         coordinates = ball.coordinates(data)

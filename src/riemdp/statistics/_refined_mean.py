@@ -19,7 +19,7 @@ from riemdp.statistics._steps import at_mean, mean_of, mean_query, step_count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics._query import Queries
 
 

@@ -21,7 +21,7 @@ from riemdp.statistics._released_moments import ReleasedMoments, check_level
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
     Method = Literal["ellipsoid", "directional", "distribution-free"]
 

@@ -12,7 +12,7 @@ from riemdp._checks import real, real_array
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import Line, Vector
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
 

@@ -15,7 +15,7 @@ from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Relative asymmetry of a matrix that is taken for rounding.

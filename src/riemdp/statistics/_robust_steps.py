@@ -23,7 +23,7 @@ from riemdp.statistics._steps import LEAST, mean_of, mean_query, spread_doubt, s
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics._query import Queries
 
 

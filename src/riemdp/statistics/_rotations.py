@@ -11,7 +11,7 @@ from riemdp._checks import real_entries
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.kernel import Products
-from riemdp.manifolds import Rotations
+from riemdp.spaces import Rotations
 from riemdp.statistics._axes import leading_axis
 from riemdp.statistics._sums import symmetric_of
 from riemdp.statistics._unit_vectors import UnitVectorSum
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._seen import View
 
 

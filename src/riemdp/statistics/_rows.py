@@ -12,7 +12,7 @@ import numpy as np
 from riemdp._checks import positive
 from riemdp._errors import UnsupportedError, UnsupportedManifoldError
 from riemdp.kernel import Moment, added, guarded
-from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.spaces import Ball, Euclidean, clip_norm
 from riemdp.statistics._query import Query
 from riemdp.statistics._records import in_units, mean_of, record_coordinates
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.kernel import Shape, Sum
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._query import Metric
 
 #: Squares between them have all digits in float64.

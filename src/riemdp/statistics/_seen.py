@@ -14,7 +14,7 @@ from riemdp.statistics._rows import shortened, vector_ball
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.spaces import Ball, FloatArray, Manifold
 
 
 def steps_ball(ball: Ball) -> Ball:

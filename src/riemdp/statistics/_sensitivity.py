@@ -12,7 +12,7 @@ import scipy
 
 from riemdp._checks import count, is_one_of, positive, scale, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import Ball, check_ball
+from riemdp.spaces import Ball, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import numpy as np
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.kernel import Products
-from riemdp.manifolds import (
+from riemdp.spaces import (
     above_diagonal,
     checked_preshape,
     complex_landmarks,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._seen import View
 
     ComplexArray = NDArray[np.complex128]

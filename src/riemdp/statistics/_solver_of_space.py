@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from riemdp._errors import InvalidParameterError
 from riemdp._lazy import lazy_entries
 from riemdp._part import is_proof
-from riemdp.manifolds import FlatManifold, Manifold
+from riemdp.spaces import FlatManifold, Manifold
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._exact_mean import ExactMean, ExactSum
 from riemdp.statistics._mean_solver import (
@@ -17,7 +17,7 @@ from riemdp.statistics._mean_solver import (
 )
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._mean_solver import Shares
 
 _EXACT_SUM = ExactSum()

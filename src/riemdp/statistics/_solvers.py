@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._progress import ticks
-from riemdp.manifolds import (
+from riemdp.spaces import (
     Ball,
     CurvedPower,
     Euclidean,
@@ -42,7 +42,7 @@ from riemdp.statistics._solver_of_space import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._mean_solver import Shares
 

@@ -19,7 +19,7 @@ from riemdp.statistics._certified_space_form import Averages
 from riemdp.statistics._mean_solver import CertifiedMean
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, FloatArray, Hyperbolic, Sphere
+    from riemdp.spaces import Ball, FloatArray, Hyperbolic, Sphere
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Entries per chunk, work space included: a chunk is read twice and should stay in the cache.

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
 from riemdp.kernel import Moment, Vector
-from riemdp.manifolds import clip_norm
+from riemdp.spaces import clip_norm
 from riemdp.statistics._rows import Rows
 from riemdp.statistics._seen import View, from_centre
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._query import Answer
 
 #: Most steps of one release.

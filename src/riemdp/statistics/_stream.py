@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics._chunks import Chunks, Part
     from riemdp.statistics._neighbours import Neighbours
     from riemdp.statistics._query import Partial, Query

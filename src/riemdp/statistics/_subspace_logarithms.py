@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Unit roundoff of float64.
 UNIT = 2.0**-53

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
+from riemdp.spaces import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
 from riemdp.statistics._exact_mean import ExactMean
 from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, ball_of_mean, check_bound
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._mean_solver import Shares
 
 

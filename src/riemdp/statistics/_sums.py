@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from riemdp.manifolds import unvecd
+from riemdp.spaces import unvecd
 from riemdp.statistics._query import Value
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._rows import Rows, shortened
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.kernel import Shape
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._query import Answer, Queries
     from riemdp.statistics._released_moments import ReleasedMoments

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Terms that the solvers' sums over records add in sequence, at most, with a margin.

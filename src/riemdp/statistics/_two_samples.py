@@ -15,7 +15,7 @@ from riemdp.statistics._noisy_variance import calibrated, worst_tail
 from riemdp.statistics._regions import SHARE_MEAN, caution, mean_noise_quantile
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._released_moments import ReleasedMoments
 
 #: Levels above which an inflation is used, each a tenth of the one before, and the levels that the

@@ -11,7 +11,7 @@ from riemdp.statistics._rows import Rows, shortened
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._seen import View
 
 

@@ -13,7 +13,7 @@ from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
 from riemdp.kernel import UNIT, Moment
-from riemdp.manifolds import Ball, Euclidean
+from riemdp.spaces import Ball, Euclidean
 from riemdp.statistics._moments import Moments
 from riemdp.statistics._query import Value
 from riemdp.statistics._recentred import Recentred
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from riemdp.kernel import Sum
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
     from riemdp.statistics._query import Metric, Queries
 
 

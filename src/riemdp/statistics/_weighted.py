@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.kernel import Sum
-    from riemdp.manifolds import Ball
+    from riemdp.spaces import Ball
     from riemdp.statistics._data import Records
     from riemdp.statistics._query import Metric, Partial, Queries, Value
 

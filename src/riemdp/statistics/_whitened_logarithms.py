@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import _logarithms, _points, _symmetric, raise_first
+from riemdp.spaces import _logarithms, _points, _symmetric, raise_first
 from riemdp.statistics._flat_mean import condition_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Multiplications in one product. BLAS libraries keep one so small on the thread that asks for it;
 #: threads of theirs would fight those that share out the chunks.
@@ -43,7 +43,7 @@ def whitened_logarithms(
 
     Entries ``(n, d)`` in the order of :func:`packed`; the numbers ``(n,)`` are at least the true
     ones, but for rounding. ``compiled`` is that of ``is_worthwhile`` of
-    :mod:`riemdp.manifolds._logarithms`. Raises ``NotOnManifoldError`` if rounding makes a matrix
+    :mod:`riemdp.spaces._logarithms`. Raises ``NotOnManifoldError`` if rounding makes a matrix
     indefinite; it names its row.
     """
     k = len(inverse)

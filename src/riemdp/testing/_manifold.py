@@ -20,7 +20,7 @@ from riemdp.testing._tools import (
 )
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray, Manifold
+    from riemdp.spaces import FloatArray, Manifold
 
 _SIZE = 40
 

@@ -15,8 +15,8 @@ from riemdp.research._sample import exact_sample, sample
 from riemdp.testing._tools import ERRORS, available, require
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
     from riemdp.mechanisms import Mechanism
+    from riemdp.spaces import FloatArray
 
 #: So many of exact draws, which take some tenths of a millisecond, and of others.
 _EXACT, _DRAWS = 1500, 4000

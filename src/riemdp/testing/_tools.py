@@ -12,7 +12,7 @@ from riemdp import UnsupportedError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray, Manifold
+    from riemdp.spaces import FloatArray, Manifold
 
 #: Rounding that every comparison forgives, relative to the size of what is compared.
 ROUNDING = 1e-7

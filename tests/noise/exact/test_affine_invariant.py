@@ -9,9 +9,9 @@ import pytest
 import scipy.stats
 
 from riemdp import InvalidParameterError, NotAttainableError, research
-from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise import AffineInvariantLaw, AffineInvariantRadial
 from riemdp.noise.exact import AffineInvariantDraw
+from riemdp.spaces import SPDAffineInvariant
 
 mpmath = pytest.importorskip("mpmath")
 

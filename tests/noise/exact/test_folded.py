@@ -25,7 +25,6 @@ from riemdp import (
     research,
     verify,
 )
-from riemdp.manifolds import DiscreteQuotient, check_points
 from riemdp.noise import family
 from riemdp.noise.exact import (
     AffineInvariantDraw,
@@ -36,6 +35,7 @@ from riemdp.noise.exact import (
     SpaceFormDraw,
 )
 from riemdp.noise.exact._ladder import Ladder
+from riemdp.spaces import DiscreteQuotient, check_points
 
 
 @dataclass(frozen=True)

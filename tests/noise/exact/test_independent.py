@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from riemdp import GDP, Ball, Hyperbolic, Sphere, UnsupportedError, private_mean, verify
-from riemdp.manifolds import Product
 from riemdp.noise import family
 from riemdp.noise.exact import Bits, FlatDraw, IndependentDraw, SpaceFormDraw
 from riemdp.noise.exact._affine_invariant import AffineInvariantDraw
+from riemdp.spaces import Product
 
 PARTS = (
     SpaceFormDraw("gaussian", 2, 1.0, 0.2),

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.release._search._numbers import place_weights, places, radii, radius_weights
 from riemdp.release._search._records import Records, below, beyond
+from riemdp.spaces import Ball, Euclidean, Sphere
 
 
 def log_weights(weights):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from riemdp import Ball, Euclidean, SPDAffineInvariant, Sphere
-from riemdp.manifolds import Product
 from riemdp.release._search._records import Records, below, beyond
+from riemdp.spaces import Product
 
 BALL = Ball(Euclidean(3), np.zeros(3), 1.0)
 

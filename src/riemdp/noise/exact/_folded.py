@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from riemdp.manifolds import Quotient
     from riemdp.noise.exact._bits import Bits
     from riemdp.noise.exact._draw import Ends
     from riemdp.noise.exact._ladder import Ladder
+    from riemdp.spaces import Quotient
 
     Ball = Any
 

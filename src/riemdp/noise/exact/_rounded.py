@@ -18,7 +18,7 @@ from riemdp.noise.exact._bits import enclosures
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
     Ball = Any
 

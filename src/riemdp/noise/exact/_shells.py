@@ -21,8 +21,8 @@ from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import FloatArray
     from riemdp.noise.exact._bits import Uniform
+    from riemdp.spaces import FloatArray
 
     Ball = Any
 

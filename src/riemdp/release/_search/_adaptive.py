@@ -16,17 +16,17 @@ import numpy as np
 
 from riemdp._errors import InvalidBudgetError, UnsupportedBallError
 from riemdp.kernel import Choice, noise
-from riemdp.manifolds import Ball
 from riemdp.privacy import GDP, ZCDP, PureDP, largest_range, noise_kind, rest_of, share_of
 from riemdp.release._costs import check_draws
 from riemdp.release._search._numbers import places, radii
+from riemdp.spaces import Ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
+    from riemdp.spaces import FloatArray
 
 Reason = Literal["small n", "wide", "found", "back"]
 

@@ -10,12 +10,12 @@ import numpy as np
 from riemdp import _document
 from riemdp._errors import InvalidParameterError
 from riemdp._part_document import decode, decode_fields, encode, encode_value
-from riemdp.manifolds import Ball
 from riemdp.privacy import Budget
 from riemdp.release._search._steps import Search
+from riemdp.spaces import Ball
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
+    from riemdp.spaces import Manifold
 
 _KEYS = {"public_ball", "budget", "axis", "steps", "release"}
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.privacy import adds_up
 from riemdp.release._search._adaptive import (
     CHOICES,
@@ -18,6 +17,7 @@ from riemdp.release._search._adaptive import (
     TOO_LITTLE,
     Numbers,
 )
+from riemdp.spaces import Ball, Euclidean
 
 if TYPE_CHECKING:
     from riemdp.privacy import Budget

@@ -7,16 +7,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import Mechanism, TangentGaussian, TangentLaplace
 from riemdp.privacy import Budget, noise_kind
 from riemdp.release._search._adaptive import spent_of
+from riemdp.spaces import Ball, Euclidean
 from riemdp.statistics import TangentMean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.spaces import FloatArray
 
 #: Noise of centres, by its law.
 _CENTRES: dict[str, type[Mechanism]] = {"laplace": TangentLaplace, "gaussian": TangentGaussian}

@@ -17,8 +17,8 @@ from riemdp.release._search._records import Records, below, beyond, made_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
     from riemdp.privacy import Budget
+    from riemdp.spaces import Ball, FloatArray
 
 #: Steps of the guard's numbers, of which each is at most 1.
 _STEPS = 2**20

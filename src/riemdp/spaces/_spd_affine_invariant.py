@@ -1,0 +1,275 @@
+"""Symmetric positive definite matrices with the affine-invariant metric."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from riemdp._checks import shown
+from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
+from riemdp._part import register
+from riemdp.spaces import _symmetric, _symmetric_checks
+from riemdp.spaces._jacobi import orthogonal_rows
+from riemdp.spaces._manifold import Manifold
+from riemdp.spaces._points import as_floats
+from riemdp.spaces._spd import (
+    REACH,
+    LogarithmicSPD,
+    distance_rounding,
+    half_range,
+    log_condition,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.spaces._points import FloatArray
+
+#: Spread of eigenvalues from which distances are refined by singular values.
+_REFINE_ABOVE = 1e5
+
+
+@final
+@register
+@dataclass(frozen=True)
+class SPDAffineInvariant(LogarithmicSPD):
+    """SPD(k) with the affine-invariant metric ``tr(P^-1 U P^-1 V)``.
+
+    A Hadamard space with sectional curvature in [-1/2, 0]; every ``X -> A X A^T`` with A
+    invertible is an isometry.
+
+    Parameters
+    ----------
+    k : int
+        Matrix size, at least 1. Points and tangent vectors (symmetric) have shape ``(k, k)``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``k`` is not a positive integer.
+
+    References
+    ----------
+    Pennec, Fillard, Ayache, "A Riemannian framework for tensor computing", Int. J. Computer
+    Vision 66(1), 2006.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.SPDAffineInvariant(3)
+    >>> space.dim, space.point_shape
+    (6, (3, 3))
+    """
+
+    proof = "docs/proofs/spaces.md"
+
+    curvature_bound = 0.0  #: Zero: the trace direction is flat.
+    constant_curvature = None  #: None: the curvature is not constant.
+    injectivity_radius = math.inf  #: Infinite.
+
+    k: int
+
+    @property
+    def curvature_floor(self) -> float:
+        """-1/2, and 0 of 1x1 matrices.
+
+        The curvature is ``-|[X, Y]|^2 / 4`` of orthonormal X, Y, and ``|[X, Y]|^2 <= 2``
+        (Boettcher, Wenzel, "The Frobenius norm and the commutator", 2008).
+        """
+        return 0.0 if self.k == 1 else -0.5
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """``L Expm(L^-1 V L^-T) L^T`` with ``P = L L^T``."""
+        factor = self._factor(base)
+        inside = whiten(inverse_factor(factor), as_floats(tangent))
+        return _symmetric.congruent(factor, _symmetric.expm(inside))
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """``L Logm(L^-1 X L^-T) L^T`` with ``P = L L^T``."""
+        factor = self._factor(base)
+        inside = whiten(inverse_factor(factor), as_floats(point))
+        return _symmetric.congruent(factor, _symmetric.logm(inside))
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """``|Logm(L^-1 B L^-T)|_F`` from the eigenvalues, with ``A = L L^T``."""
+        second = as_floats(b)
+        inverse = inverse_factor(self._factor(a))
+        values = _symmetric.eigvalsh(whiten(inverse, second))
+        wide = values[..., -1] / _REFINE_ABOVE > values[..., 0]
+        if wide.any():
+            # Squaring the spread costs half the digits of the small eigenvalues. Singular values
+            # of L_A^-1 L_B keep them.
+            shape = (*wide.shape, self.k, self.k)
+            factors = self._factor(np.broadcast_to(second, shape)[wide])
+            quotient = np.broadcast_to(inverse, shape)[wide] @ factors
+            values[wide] = np.square(np.sort(orthogonal_rows(quotient)[0], axis=-1))
+        return np.asarray(np.linalg.norm(np.log(values), axis=-1))
+
+    def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
+        """``tr(P^-1 U P^-1 V)``."""
+        inverse = inverse_factor(self._factor(base))
+        first = whiten(inverse, as_floats(u))
+        second = whiten(inverse, as_floats(v))
+        return np.asarray(np.einsum("...ij,...ij->...", first, second))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """``L S L^T`` for the symmetric matrix S with these coordinates."""
+        inside = _symmetric.unvecd(as_floats(coordinates), self.k)
+        return _symmetric.congruent(self._factor(base), inside)
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """``vecd(L^-1 V L^-T)``, the inverse of :meth:`tangent_vector`."""
+        inverse = inverse_factor(self._factor(base))
+        return _symmetric.vecd(whiten(inverse, as_floats(tangent)))
+
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        """``vecd(Logm(L^-1 X L^-T))``, by a decomposition that keeps small eigenvalues."""
+        seen = spectral_log(as_floats(center), as_floats(points))
+        return _symmetric.vecd(_symmetric.compose(*seen))
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """``L Expm(S) L^T``, its eigenvalues within a range that float64 holds.
+
+        The eigenvalues of S are clipped to a range of at most 30 about zero; from k = 7 on to less,
+        where what comes of it does not pass :meth:`validate`.
+        """
+        center = as_floats(center)
+        scale = np.sqrt(np.diagonal(center, axis1=-2, axis2=-1))
+        spread = log_condition(center / (scale[..., :, None] * scale[..., None, :]))
+        inside = _symmetric.unvecd(as_floats(coordinates), self.k)
+        factor = np.asarray(np.linalg.cholesky(center), dtype=np.float64)
+
+        def within(half: float) -> FloatArray:
+            reach = np.maximum(half - 0.5 * spread, 1.0)[..., None]
+            return _symmetric.congruent(factor, _symmetric.expm_within(inside, 0.0, reach))
+
+        found, narrow = within(REACH), half_range(self.k)
+        if narrow == REACH or (held := _symmetric_checks.is_held(found)).all():
+            return found
+        return np.where(held[..., None, None], found, within(narrow))
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        """Of every record; see :meth:`Manifold.clip`.
+
+        What is not positive definite in float64 as seen from the centre counts as the centre, as
+        for :meth:`coordinates`.
+        """
+        center, points = as_floats(center), as_floats(points)
+        try:
+            with np.errstate(all="ignore"):
+                return super().clip(center, points, radius)
+        except (NotOnManifoldError, np.linalg.LinAlgError):
+            if points.ndim == 2:
+                return center.copy()
+        # The records with such a logarithm take the centre's place. The others are treated in the
+        # same arrays as if these had been like them: a product may round by the number of its rows.
+        kept = self._kept(center, points)
+        with (
+            contextlib.suppress(NotOnManifoldError, np.linalg.LinAlgError),
+            np.errstate(all="ignore"),
+        ):
+            return super().clip(center, kept, radius)
+
+        # A record fails in another way: halves of the batch show which.
+        def part(rows: int | slice) -> FloatArray:
+            own = center if center.ndim == 2 else np.broadcast_to(center, points.shape)[rows]
+            return self.clip(own, points[rows], radius)
+
+        if len(points) == 1:
+            return part(0)[None]
+        middle = len(points) // 2
+        return np.concatenate([part(np.s_[:middle]), part(np.s_[middle:])])
+
+    def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+        """Those that count as the centre for :meth:`coordinates`, and have no distance or log."""
+        logs = spectral_log(center, points)[0]
+        lost = np.asarray(~(np.isfinite(logs).all(axis=-1) & (logs != 0.0).any(axis=-1)))
+        # the centre itself, and what lies within an ulp of it, is not lost
+        centers = np.broadcast_to(center, (*lost.shape, self.k, self.k))
+        pairs = zip(centers[lost], points[lost], strict=True)
+        lost[lost] = [self._fails(*pair) for pair in pairs]
+        return lost
+
+    def _fails(self, center: FloatArray, point: FloatArray) -> bool:
+        try:
+            with np.errstate(all="ignore"):
+                seen = self.dist(center, point), self.log(center, point)
+                return not all(np.isfinite(each).all() for each in seen)
+        except (NotOnManifoldError, np.linalg.LinAlgError):
+            return True
+
+    def rounding(self, center: FloatArray, radius: float) -> float:
+        """Of eigenvalues, which are known to eps times the largest one."""
+        return distance_rounding(center, radius)
+
+    def _factor(self, points: ArrayLike) -> FloatArray:
+        return _symmetric_checks.check_positive_definite(as_floats(points))
+
+
+def inverse_factor(factor: FloatArray) -> FloatArray:
+    """Inverse of lower triangular matrices ``(..., k, k)``, by forward substitution.
+
+    Row by row, so that rescaling the rows of the factor rescales the columns of the inverse
+    without further rounding.
+    """
+    k = factor.shape[-1]
+    inverse = np.zeros(factor.shape)
+    for i in range(k):
+        row = -np.einsum("...j,...jl->...l", factor[..., i, :i], inverse[..., :i, :])
+        row[..., i] += 1.0
+        inverse[..., i, :] = row / factor[..., i, i, None]
+    return inverse
+
+
+def whiten(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
+    """``L^-1 X L^-T``, exactly symmetric, given ``inverse = L^-1``.
+
+    One factor for a batch of matrices becomes two large products instead of many small ones.
+    """
+    if inverse.ndim > 2:
+        return _symmetric.congruent(inverse, matrices)
+    k = inverse.shape[-1]
+    half = matrices.reshape(-1, k) @ inverse.T
+    swapped = np.ascontiguousarray(np.swapaxes(half.reshape(matrices.shape), -1, -2))
+    return _symmetric.symmetrise((swapped.reshape(-1, k) @ inverse.T).reshape(matrices.shape))
+
+
+def spectral_log(center: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues ``(..., k)`` and eigenvectors of ``Logm(L^-1 X L^-T)``, ``center = L L^T``.
+
+    Record by record, and of every record: what is not positive definite in float64 as seen from
+    the centre counts as the centre.
+    """
+    with np.errstate(all="ignore"):
+        inverse = inverse_factor(np.asarray(np.linalg.cholesky(center), dtype=np.float64))
+        return _symmetric.log_eigh(whiten(inverse, points), total=True)
+
+
+def as_affine_invariant(manifold: Manifold, advice: str = "") -> SPDAffineInvariant:
+    """Return SPD matrices with the affine-invariant metric, and refuse any other space.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    advice : str, default ""
+        What to use elsewhere; ends the message.
+
+    Returns
+    -------
+    SPDAffineInvariant
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        If it is another space.
+    """
+    if not isinstance(manifold, SPDAffineInvariant):
+        end = f"; {advice}" if advice else ""
+        raise UnsupportedManifoldError(
+            f"manifold must be an SPDAffineInvariant, got {shown(manifold)}{end}"
+        )
+    return manifold
