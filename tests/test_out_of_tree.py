@@ -31,7 +31,7 @@ from riemdp import (
     verify,
 )
 from riemdp.cli import app
-from riemdp.release import _named
+from riemdp.release import _least_error
 from riemdp.statistics import Answer, Prepared, answer
 
 FOLDER = Path(__file__).parent / "data" / "outside"
@@ -279,7 +279,7 @@ def test_plan_lists_it_and_auto_takes_it_where_that_is_allowed(outside, monkeypa
     assert "Logistic" in private_mean(data, ball, PureDP(1.0), **UNPROVEN).reason
     curved = plan(Sphere(2), 0.5, 60, PureDP(1.0))["outside.Logistic"]
     assert "outside.Logistic is for Euclidean(1), got Sphere" in curved.problem
-    monkeypatch.setattr(_named, "MECHANISMS", {})
+    monkeypatch.setattr(_least_error, "MECHANISMS", {})
     with pytest.raises(riemdp.UnprovenMechanismError, match=r"of outside\.Logistic\. Pass"):
         private_mean(data, ball, PureDP(1.0))
     release = private_mean(data, ball, PureDP(1.0), **UNPROVEN)

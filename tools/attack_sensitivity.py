@@ -26,7 +26,7 @@ from riemdp import (
     Sphere,
     UnsupportedBallError,
 )
-from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.release._offer import computed_sensitivity
 from riemdp.spaces import FlatManifold
 from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, answer
 

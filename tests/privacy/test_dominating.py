@@ -13,10 +13,10 @@ from riemdp.privacy import (
     LaplaceCurve,
     PureCurve,
     RaoDP,
-    _dominating,
+    _pld,
 )
-from riemdp.privacy._dominating import _randomised_response, dominating_masses, largest_loss
 from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.privacy._pld import _randomised_response, dominating_masses, largest_loss
 
 STEP = 2.0**-8
 ISOTROPIC = [
@@ -115,7 +115,7 @@ def test_largest_loss():
 def test_fewer_integrals_dominate_too(curve, monkeypatch):
     largest = largest_loss(curve, 1e-12)
     fine, _ = dominating_masses(curve, STEP, largest)
-    monkeypatch.setattr("riemdp.privacy._dominating._MOST_INTEGRALS", len(fine) // 8)
+    monkeypatch.setattr("riemdp.privacy._pld._MOST_INTEGRALS", len(fine) // 8)
     masses, infinity = dominating_masses(curve, STEP, largest)
     assert np.count_nonzero(masses) <= len(fine) // 4 + 1
     assert masses.sum() + infinity == pytest.approx(1.0, abs=1e-10)
@@ -139,7 +139,7 @@ def test_a_grid_point_next_to_the_largest_loss():
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.05, 0.099, 0.1, 0.25])
 def test_masses_of_randomised_response_are_probabilities(epsilon):
-    masses, _ = _dominating._randomised_response(epsilon, 0.1)
+    masses, _ = _pld._randomised_response(epsilon, 0.1)
     size = len(masses) // 2
     assert np.sum(masses) == pytest.approx(1.0, abs=1e-15)
     # under the other law of the pair each loss l has exp(-l) times the mass

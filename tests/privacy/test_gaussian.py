@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riemdp import _errors as errors
-from riemdp.privacy import _gaussian, gaussian_delta, gaussian_epsilon, gaussian_mu
+from riemdp.privacy import _gdp, gaussian_delta, gaussian_epsilon, gaussian_mu
 
 EPSILONS = [0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0]
 DELTAS = [1e-3, 1e-5, 1e-6, 1e-9, 1e-12, 1e-15]
@@ -197,16 +197,16 @@ def test_delta_outside_its_domain(delta):
 
 
 def test_threshold_of_a_mu_whose_square_underflows():
-    found = _gaussian._threshold(np.array([1e-170, 1e-90]), np.zeros(2))
+    found = _gdp._threshold(np.array([1e-170, 1e-90]), np.zeros(2))
     assert found.tolist() == [-0.5e-170, -0.5e-90]
 
 
 def test_calibration_checks_once():
     checks = []
-    _gaussian._largest_mu.cache_clear()
+    _gdp._largest_mu.cache_clear()
     epsilons, deltas = (1e-3, 0.1, 1.0, 5.0, 30.0), (1e-12, 1e-6, 1e-2, 0.5)
     with mock.patch.object(
-        _gaussian, "_safely_under", lambda *a, f=_gaussian._safely_under: checks.append(a) or f(*a)
+        _gdp, "_safely_under", lambda *a, f=_gdp._safely_under: checks.append(a) or f(*a)
     ):
         for epsilon, delta in itertools.product(epsilons, deltas):
             gaussian_mu(epsilon, delta)

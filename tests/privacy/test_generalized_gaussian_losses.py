@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from riemdp.privacy._generalized_gaussian_losses import PowerLosses
+from riemdp.privacy._generalized_gaussian_curve import PowerLosses
 
 CASES = [(0.75, 0.8), (1.5, 0.8), (3.0, 0.8), (1.5, 4.0)]
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from riemdp import _errors as errors
-from riemdp.privacy._incomplete_beta import beta_table, log_beta
+from riemdp.privacy._isotropic_quadrature import beta_table, log_beta
 
 
 @pytest.mark.parametrize("h", [0.5, 1.0, 1.5, 2.0, 4.0, 8.0, 9.0, 24.5, 31.5, 32.0, 115.0, 499.5])

@@ -322,7 +322,7 @@ def test_the_laplace_law_falls_back_on_what_needs_no_integral(monkeypatch):
     exact = IsotropicCurve("laplace", 3, 1.0, 0.5, 1.0)
     epsilon = np.linspace(0.0, 2.5, 11)
     delta, small, mu = exact.delta_at(epsilon), exact.epsilon_at(1e-3), exact.mu()
-    monkeypatch.setattr("riemdp.privacy._log_quadrature._AGREEMENT", -1.0)
+    monkeypatch.setattr("riemdp.privacy._isotropic_quadrature._AGREEMENT", -1.0)
     coarse = IsotropicCurve("laplace", 3, 1.0, 0.5, 1.0)
     pure = PureCurve(2.0)
     assert np.all(coarse.delta_at(epsilon) >= delta)
@@ -352,7 +352,7 @@ def test_bad_parameters():
 
 
 def test_integrals_that_do_not_settle_raise(monkeypatch):
-    monkeypatch.setattr("riemdp.privacy._log_quadrature._AGREEMENT", -1.0)
+    monkeypatch.setattr("riemdp.privacy._isotropic_quadrature._AGREEMENT", -1.0)
     with pytest.raises(errors.ConvergenceError, match="did not settle"):
         IsotropicCurve("gaussian", 3, 1.0, 1.0, 1.0).delta_at(0.5)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from riemdp import _errors as errors
-from riemdp.privacy import _log_quadrature as quadrature
+from riemdp.privacy import _isotropic_quadrature as quadrature
 from riemdp.privacy._isotropic_quadrature import LossIntegrals
 
 

@@ -4,8 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from riemdp.privacy import _log_quadrature as quadrature
-from riemdp.privacy._log_quadrature import log_integrals
+from riemdp.privacy import _isotropic_quadrature as quadrature
+from riemdp.privacy._isotropic_quadrature import log_integrals
 
 
 @pytest.mark.parametrize("apply", [apply for group in quadrature._RULES for apply in group])

@@ -3,11 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from riemdp.privacy import _loss_interpolation as interpolation
+from riemdp.privacy import _isotropic_mu as interpolation
 from riemdp.privacy import certified_delta
 from riemdp.privacy._isotropic_curve import IsotropicCurve
-from riemdp.privacy._isotropic_mu import LossPoints
-from riemdp.privacy._loss_interpolation import LossInterpolation
+from riemdp.privacy._isotropic_mu import LossInterpolation, LossPoints
 
 CURVES = [
     IsotropicCurve("gaussian", 2, 1.0, 0.25, 1.0),

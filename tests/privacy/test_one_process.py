@@ -7,8 +7,8 @@ import os
 import pytest
 
 from riemdp import GDP, Accountant, BudgetExceededError
-from riemdp.privacy import _one_process
-from riemdp.privacy._one_process import check_process, this_process
+from riemdp.privacy import _reservation
+from riemdp.privacy._reservation import check_process, this_process
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
@@ -60,7 +60,7 @@ def test_another_process_is_refused(monkeypatch, field):
     other[["number", "namespace", "start"].index(field)] += 1
     check_process(here, GDP(1.0), "mean")
     account = Accountant(GDP(1.0))
-    monkeypatch.setattr(_one_process, "this_process", lambda: tuple(other))
+    monkeypatch.setattr(_reservation, "this_process", lambda: tuple(other))
     with pytest.raises(BudgetExceededError, match="forked") as error:
         account.spend(GDP(1.0), "mean")
     assert "mean" in str(error.value)
@@ -73,6 +73,6 @@ def test_without_proc_the_number_counts(monkeypatch):
         raise FileNotFoundError(path)
 
     with monkeypatch.context() as patched:
-        patched.setattr(_one_process.os, "stat", missing)
+        patched.setattr(_reservation.os, "stat", missing)
         found = this_process()
     assert found == (os.getpid(),)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from riemdp import _errors as errors
 from riemdp.privacy import RDP, gaussian_to_pure, pure_to_gaussian
-from riemdp.privacy._response import response_divergence, response_epsilon
+from riemdp.privacy._pure import response_divergence, response_epsilon
 
 ORDERS = [1.0, 1.0 + 1e-12, 1.001, 1.5, 2.0, 30.0, 1e6]
 

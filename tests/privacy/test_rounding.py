@@ -25,7 +25,7 @@ from riemdp.privacy import (
     PureCurve,
     PureDP,
     RaoDP,
-    _gaussian,
+    _gdp,
     compose,
     compose_curves,
     convert,
@@ -777,11 +777,11 @@ def test_the_exponential_of_an_isotropic_delta_is_rounded_up(monkeypatch):
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 20.0])
 def test_calibrated_mu_next_to_certainty(epsilon, monkeypatch):
     deltas = [1.0 - k * 2.0**-53 for k in range(1, 25)]
-    found = _gaussian._largest_mu.__wrapped__  # computed anew, as it is without what is kept
+    found = _gdp._largest_mu.__wrapped__  # computed anew, as it is without what is kept
     assert [gaussian_mu(epsilon, d) for d in deltas] == [found(epsilon, d) for d in deltas]
     assert all(normal_delta(found(epsilon, d), epsilon) <= mp.mpf(d) for d in deltas)
     # negative control: the root alone, even with the step away from it
-    monkeypatch.setattr(_gaussian, "_safely_under", lambda *_: True)
+    monkeypatch.setattr(_gdp, "_safely_under", lambda *_: True)
     assert any(normal_delta(found(epsilon, d), epsilon) > mp.mpf(d) for d in deltas)
 
 

@@ -9,9 +9,8 @@ import scipy.integrate
 import scipy.special
 
 from riemdp import _errors as errors
-from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.privacy._isotropic_curve import IsotropicCurve, _plane_score, _scaled_score, score_bound
 from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
-from riemdp.privacy._score_bound import _plane_score, _scaled_score, score_bound
 
 
 def test_euclidean_gaussian_is_exact():
@@ -104,7 +103,7 @@ def test_the_bound_covers_the_error_of_its_integrals(sigma, monkeypatch):
     law = LossIntegrals("gaussian", 3, -1, sigma, 1.0)
     with_errors = law.log_mean - 1.99 * PROBABILITY_ERROR
     monkeypatch.setattr(LossIntegrals, "log_mean", with_errors)
-    monkeypatch.setattr("riemdp.privacy._score_bound._scaled_score", _scaled_score.__wrapped__)
+    monkeypatch.setattr("riemdp.privacy._isotropic_curve._scaled_score", _scaled_score.__wrapped__)
     assert score_bound("gaussian", 3, -1.0, sigma, sigma) >= exact
     # negative control: three such errors are not covered
     monkeypatch.setattr(LossIntegrals, "log_mean", with_errors - PROBABILITY_ERROR)

@@ -15,7 +15,7 @@ from riemdp import (
     combine,
     private_mean,
 )
-from riemdp.release._average import _mean_square
+from riemdp.release._combine import _mean_square
 from riemdp.release._offer import wanted_mean
 from riemdp.release._run import Options, prepared
 

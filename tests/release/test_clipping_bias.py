@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riemdp import Ball, Euclidean, Hyperbolic, Rotations, SPDAffineInvariant, Sphere
-from riemdp.release._clipping_bias import ClippingBias
+from riemdp.release._advise_ball import ClippingBias
 from riemdp.statistics import FrechetMean, TangentMean
 
 

@@ -53,10 +53,10 @@ def test_the_frechet_mean_is_taken_where_both_are_as_good():
 def test_nothing_available_says_why(monkeypatch):
     import types
 
-    from riemdp.release import _named
+    from riemdp.release import _least_error
 
     only = types.MappingProxyType({"tangent-gaussian": TangentGaussian})
-    monkeypatch.setattr(_named, "MECHANISMS", only)
+    monkeypatch.setattr(_least_error, "MECHANISMS", only)
     with pytest.raises(riemdp.NotAttainableError, match="tangent-gaussian: "):
         least_error(wanted_mean, Terms(ball_of(Euclidean(2)), 10, PureDP(1.0)))
 

@@ -7,8 +7,8 @@ import pytest
 import riemdp
 from riemdp import InvalidParameterError, Sphere
 from riemdp.mechanisms import MECHANISMS, Mechanism, RiemannianLaplace
-from riemdp.release import _named
-from riemdp.release._named import check_accountant, kinds, named
+from riemdp.release import _least_error
+from riemdp.release._least_error import check_accountant, kinds, named
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "magic", int, Mechanism, "some.magic"])
@@ -40,7 +40,7 @@ def test_abstract_classes_of_other_packages_are_not_compared(monkeypatch):
         name = "x.Concrete"
 
     found = {"x.Concrete": Concrete, "x.Abstract": Mechanism}
-    monkeypatch.setattr(_named, "offered", lambda sort: found if sort == "mechanism" else {})
+    monkeypatch.setattr(_least_error, "offered", lambda sort: found if sort == "mechanism" else {})
     assert set(kinds()) == {*MECHANISMS, "x.Concrete"}
 
 

@@ -22,8 +22,7 @@ from riemdp.noise.exact import FlatDraw, SpaceFormDraw
 from riemdp.release import _offer as module
 from riemdp.release import offer, wanted_mean
 from riemdp.release._least_error import least_error
-from riemdp.release._offer import Offer, Terms
-from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.release._offer import Offer, Terms, computed_sensitivity
 from riemdp.statistics import FrechetMean, RefinedMean, ReplaceOne, TangentMean, mean_for
 
 
@@ -112,10 +111,10 @@ def test_an_offer_needs_a_mechanism_or_a_class(wrong):
 
 def of_another_package(monkeypatch, **members):
     """Offer one more mechanism."""
-    from riemdp.release import _named
+    from riemdp.release import _least_error
 
     kind = type("M", (RiemannianLaplace,), {"name": "lab.M", "proof": "a paper", **members})
-    monkeypatch.setattr(_named, "MECHANISMS", {**MECHANISMS, "lab.M": kind})
+    monkeypatch.setattr(_least_error, "MECHANISMS", {**MECHANISMS, "lab.M": kind})
     return kind
 
 
@@ -163,9 +162,9 @@ def test_what_is_cheaper_and_not_proved_is_named(monkeypatch):
 def test_no_order_of_mechanisms_counts(monkeypatch, order):
     """NaN compares with nothing: the one before it and the one after would win."""
     monkeypatch.setattr(RiemannianLaplace, "expected_distance", lambda _: math.nan)
-    from riemdp.release import _named
+    from riemdp.release import _least_error
 
-    monkeypatch.setattr(_named, "MECHANISMS", dict(list(MECHANISMS.items())[::order]))
+    monkeypatch.setattr(_least_error, "MECHANISMS", dict(list(MECHANISMS.items())[::order]))
     chosen, _ = least_error(wanted_mean, Terms(ball_of(Euclidean(2)), 50, PureDP(1.0)))
     assert chosen.mechanism.name in ("tangent-laplace", "wrapped-laplace")
 

@@ -16,7 +16,7 @@ from riemdp.release import (
     private_procrustes_mean,
     private_rotation_mean,
 )
-from riemdp.release._own_directions import (
+from riemdp.release._private_directions import (
     main_axis,
     main_preshape,
     mean_direction,
@@ -155,6 +155,6 @@ def test_how_many_directions_are_read_does_not_count(monkeypatch, options):
     read, before = _private_directions._unit_vectors, drawn()
     monkeypatch.setattr(_private_directions, "_unit_vectors", batched)
     assert np.array_equal(drawn(), before)
-    whole = "riemdp.release._on_sphere.in_tiles"  # the control
+    whole = "riemdp.release._private_directions.in_tiles"  # the control
     monkeypatch.setattr(whole, lambda read, arrays, *_: (read(arrays[0]), None))
     assert not np.array_equal(drawn(), before)

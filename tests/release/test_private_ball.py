@@ -34,7 +34,7 @@ from riemdp import (
     verify,
 )
 from riemdp.privacy import within_total
-from riemdp.release._search._records import Records
+from riemdp.release._search._units import Records
 from riemdp.spaces import Product
 from riemdp.statistics import FrechetMean, Groups
 

@@ -19,7 +19,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.release import chunks_of
-from riemdp.release._rows_of_file import StateOfFile, _is_mapped_from
+from riemdp.release._streams import StateOfFile, _is_mapped_from
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 ROWS = 0.8 * np.random.default_rng(0).normal(size=(40, 2))

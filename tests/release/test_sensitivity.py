@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
 from riemdp._errors import NotOnManifoldError, UnsupportedBallError
-from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.release._offer import computed_sensitivity
 from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, answer
 
 seeds = st.integers(0, 2**32 - 1)

@@ -9,8 +9,8 @@ import riemdp
 from riemdp import GDP, KLDP, RDP, ZCDP, ApproxDP, Ball, Euclidean, MeanCDP, PureDP, RaoDP
 from riemdp.mechanisms import TangentGaussian, TangentLaplace
 from riemdp.privacy import compose
-from riemdp.release import _shares, offer
-from riemdp.release._shares import parts_of, within
+from riemdp.release import _offer, offer
+from riemdp.release._offer import parts_of, within
 from riemdp.statistics import GeometricMedian, RefinedMean
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
@@ -94,7 +94,7 @@ def test_parts_of_more_than_all_are_within_nothing(monkeypatch):
     assert within(noise, moves, shares, budget)
     honest = parts_of
     monkeypatch.setattr(
-        _shares,
+        _offer,
         "parts_of",
         lambda whole, shares: [part.at(1.001 * part.mu) for part in honest(whole, shares)],
     )

@@ -42,8 +42,7 @@ from riemdp import (
     private_statistic,
 )
 from riemdp.release import chunks_of
-from riemdp.release._rows_of_file import RowsOfFile
-from riemdp.release._streams import _whole, is_stream
+from riemdp.release._streams import RowsOfFile, _whole, is_stream
 from riemdp.statistics import (
     ClassMoments,
     FrechetMean,

@@ -9,7 +9,7 @@ import pytest
 
 from riemdp import Ball, ProjectiveSpace, Rotations
 from riemdp._working_precision import working_precision
-from riemdp.spaces._antipodal import dot, signed
+from riemdp.spaces._quotient import dot, signed
 
 flint = pytest.importorskip("flint")
 SPACES = [Rotations(), ProjectiveSpace(1), ProjectiveSpace(2), ProjectiveSpace(4)]

@@ -21,7 +21,7 @@ from riemdp import (
     UnsupportedBallError,
     frechet_mean_sensitivity,
 )
-from riemdp.spaces._combined import factor_balls
+from riemdp.spaces._product import factor_balls
 
 
 def test_equal_factors_have_one_ball():

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from riemdp.spaces._jacobi import graded_svd, orthogonal_rows
+from riemdp.spaces._symmetric import graded_svd, orthogonal_rows
 
 
 def graded_factors(rng, n, k, decades):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riemdp.spaces import _log_lanes, _logarithms, _symmetric
-from riemdp.spaces._log_poles import fractions
+from riemdp.spaces._log_fractions import fractions
 from riemdp.spaces._logarithms import _run_larger, kernels
 
 EPS = 2.0**-52

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import build_log_poles as tool
-from riemdp.spaces._log_poles import classes, fractions
+from riemdp.spaces._log_fractions import classes, fractions
 
 
 @pytest.mark.parametrize("which", range(4))

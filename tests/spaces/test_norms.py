@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp.spaces import _norms
-from riemdp.spaces._norms import all_within, clip_norm, long_norm
+from riemdp.spaces import _points
+from riemdp.spaces._points import all_within, clip_norm, long_norm
 
 
 def test_long_norm():
@@ -50,7 +50,7 @@ def test_what_is_quickly_seen_to_be_inside_is(radius, monkeypatch):
         rows *= size * radius / np.linalg.norm(rows, axis=-1, keepdims=True)
         quick = clip_norm(rows, radius)
         with monkeypatch.context() as patch:
-            patch.setattr(_norms, "_surely_inside", lambda *_: False)
+            patch.setattr(_points, "_surely_inside", lambda *_: False)
             np.testing.assert_array_equal(quick, clip_norm(rows, radius))
     assert clip_norm(np.zeros((0, 3)), 1.0).shape == (0, 3)
 

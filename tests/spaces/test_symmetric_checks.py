@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riemdp import NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean
-from riemdp.spaces import _symmetric, _symmetric_checks
+from riemdp.spaces import _symmetric
 
 both_metrics = pytest.mark.parametrize("metric", [SPDLogEuclidean, SPDAffineInvariant])
 
@@ -94,20 +94,20 @@ def hard_3x3(rng):
 def test_the_closed_form_for_3x3_changes_no_verdict(limit, monkeypatch):
     matrices = hard_3x3(np.random.default_rng(0))
     with np.errstate(all="ignore"):
-        found = _symmetric_checks._nearly_singular(matrices, limit)
-        sure = _symmetric_checks._surely_definite_3x3(matrices, limit)
+        found = _symmetric._nearly_singular(matrices, limit)
+        sure = _symmetric._surely_definite_3x3(matrices, limit)
         nobody = np.zeros(len(matrices), dtype=bool)
-        monkeypatch.setattr(_symmetric_checks, "_surely_definite_3x3", lambda *_: nobody)
-        by_factors = _symmetric_checks._nearly_singular(matrices, limit)
+        monkeypatch.setattr(_symmetric, "_surely_definite_3x3", lambda *_: nobody)
+        by_factors = _symmetric._nearly_singular(matrices, limit)
     np.testing.assert_array_equal(found, by_factors)
     assert 100 < by_factors.sum() < len(matrices) - (100 if limit < 0.5 else -1)
     assert sure.sum() > 100 or limit > 0.05
     # the control: of the determinant alone two negative eigenvalues are not seen
     monkeypatch.setattr(
-        _symmetric_checks, "_surely_definite_3x3", lambda block, _: np.linalg.det(block) > 0.0
+        _symmetric, "_surely_definite_3x3", lambda block, _: np.linalg.det(block) > 0.0
     )
     with np.errstate(all="ignore"):
-        assert (_symmetric_checks._nearly_singular(matrices, limit) != by_factors).any()
+        assert (_symmetric._nearly_singular(matrices, limit) != by_factors).any()
 
 
 def test_plain_3x3_matrices_need_no_factor(monkeypatch):
@@ -116,7 +116,7 @@ def test_plain_3x3_matrices_need_no_factor(monkeypatch):
     points = _symmetric.symmetrise(parts @ np.swapaxes(parts, 1, 2))
     asked = []
     monkeypatch.setattr(
-        _symmetric_checks,
+        _symmetric,
         "without_factor",
         lambda c: asked.append(len(c)) or np.zeros(len(c), bool),
     )
@@ -149,10 +149,10 @@ def test_what_is_plain_decides_nothing_else(k, n, monkeypatch):
             matrices = np.tile(np.eye(k), (n, 1, 1))
             matrices[n // 2] = matrix
             matrices = units[:, None] * matrices * units
-            verdicts.append(_symmetric_checks.is_held(matrices))
+            verdicts.append(_symmetric.is_held(matrices))
             with monkeypatch.context() as patch:
-                patch.setattr(_symmetric_checks, "_is_plainly_definite", lambda *args: False)
-                np.testing.assert_array_equal(_symmetric_checks.is_held(matrices), verdicts[-1])
+                patch.setattr(_symmetric, "_is_plainly_definite", lambda *args: False)
+                np.testing.assert_array_equal(_symmetric.is_held(matrices), verdicts[-1])
     held = np.array(verdicts).reshape(7, 3, n)[:, :, n // 2]
     assert not held[0].any()
     assert held[-1].all()
@@ -161,8 +161,8 @@ def test_what_is_plain_decides_nothing_else(k, n, monkeypatch):
 @pytest.mark.parametrize("k", [4, 5])
 def test_what_is_plain_is_seen_as_such(k, random_points):
     points = random_points(SPDAffineInvariant(k), np.random.default_rng(0), 50)
-    assert _symmetric_checks._is_plainly_definite(points, 1e-10)
+    assert _symmetric._is_plainly_definite(points, 1e-10)
     for bad in (-points[7], np.ones((k, k)), np.full((k, k), np.nan)):
         broken = points.copy()
         broken[7] = bad
-        assert not _symmetric_checks._is_plainly_definite(broken, 1e-10)
+        assert not _symmetric._is_plainly_definite(broken, 1e-10)

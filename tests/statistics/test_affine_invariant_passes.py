@@ -8,9 +8,8 @@ import pytest
 
 from riemdp import ConvergenceError, NotOnManifoldError, SPDAffineInvariant, frechet_mean
 from riemdp.spaces import _symmetric
-from riemdp.statistics import _affine_invariant_passes as passes
-from riemdp.statistics._affine_invariant_mean import descend
-from riemdp.statistics._affine_invariant_passes import Dense, arithmetic_mean, positions
+from riemdp.statistics import _affine_invariant_mean as passes
+from riemdp.statistics._affine_invariant_mean import Dense, arithmetic_mean, descend, positions
 
 
 def newton(data, weights, tol):

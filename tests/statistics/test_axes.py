@@ -9,8 +9,8 @@ import pytest
 import scipy.stats
 
 from riemdp.spaces import unvecd
-from riemdp.statistics._axes import leading_axis, length_limit, spread_limit
 from riemdp.statistics._shapes import hermitian_of
+from riemdp.statistics._unit_vectors import leading_axis, length_limit, spread_limit
 
 DRAWS = 4000
 

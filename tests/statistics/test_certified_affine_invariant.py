@@ -12,13 +12,13 @@ from riemdp import Ball, SPDAffineInvariant
 from riemdp.spaces import _symmetric, clip_norm
 from riemdp.spaces._spd_affine_invariant import spectral_log
 from riemdp.statistics import _certified_affine_invariant as certified
-from riemdp.statistics import _enclosed_point as enclosed_point
+from riemdp.statistics import _descent_affine_invariant as enclosed_point
 from riemdp.statistics._certified_affine_invariant import (
     exact_records,
     exponential,
     floor,
 )
-from riemdp.statistics._clipped_affine_invariant_mean import certified_mean
+from riemdp.statistics._descent_affine_invariant import certified_mean
 
 flint = pytest.importorskip("flint")
 mpmath = pytest.importorskip("mpmath")

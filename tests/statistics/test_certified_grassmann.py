@@ -10,10 +10,15 @@ import pytest
 from riemdp import ConvergenceError
 from riemdp.spaces import clip_norm
 from riemdp.statistics import _certified_grassmann as certified
+from riemdp.statistics import _certified_grassmann as parts
 from riemdp.statistics import _certified_space_form as space_form
-from riemdp.statistics import _subspace_logarithms as parts
-from riemdp.statistics._certified_grassmann import certificate, floor, refined
-from riemdp.statistics._subspace_logarithms import Subspaces, angle_over_sine
+from riemdp.statistics._certified_grassmann import (
+    Subspaces,
+    angle_over_sine,
+    certificate,
+    floor,
+    refined,
+)
 
 mpmath = pytest.importorskip("mpmath")
 

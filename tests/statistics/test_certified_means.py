@@ -10,9 +10,9 @@ from riemdp import Ball, Euclidean, Hyperbolic, Power, Sphere
 from riemdp._errors import ConvergenceError
 from riemdp.spaces import Product
 from riemdp.statistics import FrechetMean, Prepared, _space_form_mean, answer
-from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
 from riemdp.statistics._certified_space_form import certificate
-from riemdp.statistics._exact_mean import ExactMean, shortened
+from riemdp.statistics._mean_solver import ExactMean, shortened
+from riemdp.statistics._solvers import ProductMean, SpaceFormMean
 
 BALLS = [
     Ball(Sphere(2), [0.0, 0.0, 1.0], 0.9),

@@ -13,8 +13,8 @@ from riemdp import Ball, Hyperbolic, Sphere
 from riemdp._working_precision import working_precision
 from riemdp.spaces import clip_norm
 from riemdp.statistics import _certified_space_form
-from riemdp.statistics._certified_means import SpaceFormMean
 from riemdp.statistics._descent_space_form import logarithms
+from riemdp.statistics._solvers import SpaceFormMean
 
 flint = pytest.importorskip("flint")
 mpmath = pytest.importorskip("mpmath")

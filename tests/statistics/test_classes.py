@@ -39,7 +39,7 @@ from riemdp import (
 )
 from riemdp._part_document import decode, encode
 from riemdp.auditing import audit
-from riemdp.release._sensitivity import exact_sensitivity
+from riemdp.release._offer import exact_sensitivity
 from riemdp.statistics import (
     ClassMoments,
     Groups,

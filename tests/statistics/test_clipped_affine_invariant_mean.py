@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from riemdp import Ball, SPDAffineInvariant, UnsupportedBallError, frechet_mean_sensitivity
-from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.release._offer import computed_sensitivity
 from riemdp.spaces import _symmetric
 from riemdp.spaces._spd_affine_invariant import spectral_log
 from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, answer
-from riemdp.statistics._clipped_affine_invariant_mean import _Clipped
+from riemdp.statistics._descent_affine_invariant import _Clipped
 from riemdp.statistics._footpoint import Footpoint
 
 

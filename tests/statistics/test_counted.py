@@ -31,8 +31,7 @@ from riemdp import (
     verify,
 )
 from riemdp._part_document import decode, encode
-from riemdp.release._offer import deviation_of
-from riemdp.release._sensitivity import exact_sensitivity
+from riemdp.release._offer import deviation_of, exact_sensitivity
 from riemdp.statistics import (
     AddRemove,
     AddRemoveUser,
@@ -64,8 +63,8 @@ from riemdp.statistics import (
     through,
     weighted,
 )
-from riemdp.statistics._around import Around
 from riemdp.statistics._counted import Total
+from riemdp.statistics._statistic import Around
 from riemdp.testing import check_part
 
 BALLS = [

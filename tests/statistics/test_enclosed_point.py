@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from riemdp.statistics._enclosed_point import _displacement, exact_matrix, whitening
+from riemdp.statistics._descent_affine_invariant import _displacement, exact_matrix, whitening
 
 flint = pytest.importorskip("flint")
 

@@ -22,7 +22,7 @@ from riemdp._errors import UnsupportedError
 from riemdp.spaces import clip_norm
 from riemdp.statistics import FrechetMean, TangentMean, Weighted, answer
 from riemdp.statistics._answer import Prepared
-from riemdp.statistics._exact_mean import shortened
+from riemdp.statistics._mean_solver import shortened
 from riemdp.statistics._records import in_units, record_coordinates
 from riemdp.statistics._solver_of_space import mean_solver
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, InvalidParameterError, Records
-from riemdp.statistics._ids import digests, first_twice, has_twice, has_unknown
+from riemdp.statistics._data import digests, first_twice, has_twice, has_unknown
 
 KEY = b"secret"
 

@@ -12,7 +12,7 @@ import scipy.special
 import scipy.stats
 
 from riemdp import InvalidParameterError
-from riemdp.statistics._largest_eigenvalue import (
+from riemdp.statistics._regions import (
     largest_eigenvalue_quantile,
     log_mean_number_above,
 )

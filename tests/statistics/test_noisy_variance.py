@@ -9,7 +9,7 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from riemdp.statistics._noisy_variance import calibrated, worst_tail
+from riemdp.statistics._regions import calibrated, worst_tail
 
 CASES = [(1, 0.35, 0.05), (1, 30.0, 0.05), (6, 0.7, 0.05), (6, 5.0, 1e-3), (21, 1.4, 0.02)]
 

@@ -33,8 +33,7 @@ from riemdp.statistics import (
     answer,
     outline,
 )
-from riemdp.statistics._seen import steps_ball, view_from_centre
-from riemdp.statistics._steps import at_mean, mean_query
+from riemdp.statistics._seen import at_mean, mean_query, steps_ball, view_from_centre
 from riemdp.testing import check_part
 
 BALLS = [

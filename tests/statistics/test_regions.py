@@ -10,7 +10,7 @@ import scipy.stats
 
 from riemdp import InsufficientSamplesError, InvalidParameterError, UnsupportedError
 from riemdp.statistics import ReleasedMoments, confidence_region, contrast_interval
-from riemdp.statistics._largest_eigenvalue import largest_eigenvalue_quantile
+from riemdp.statistics._regions import largest_eigenvalue_quantile
 
 METHODS = ("ellipsoid", "directional", "distribution-free")
 CELLS = [

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riemdp import InsufficientSamplesError, InvalidParameterError
-from riemdp.statistics._released_moments import ReleasedMoments, check_level
+from riemdp.statistics._moments import ReleasedMoments, check_level
 
 seeds = st.integers(0, 2**32 - 1)
 

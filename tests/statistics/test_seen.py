@@ -20,8 +20,7 @@ from riemdp import (
 )
 from riemdp.kernel import Moment, Vector, _shapes
 from riemdp.statistics import Prepared, Rows, answer
-from riemdp.statistics._seen import View, seen_from, steps_ball, view_from_centre
-from riemdp.statistics._steps import mean_query
+from riemdp.statistics._seen import View, mean_query, seen_from, steps_ball, view_from_centre
 
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),

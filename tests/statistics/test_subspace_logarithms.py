@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from riemdp.statistics import _subspace_logarithms as parts
-from riemdp.statistics._certified_grassmann import floor
-from riemdp.statistics._subspace_logarithms import Subspaces, angle_over_sine, frames_of
+from riemdp.statistics import _certified_grassmann as parts
+from riemdp.statistics._certified_grassmann import Subspaces, angle_over_sine, floor, frames_of
 
 mpmath = pytest.importorskip("mpmath")
 

@@ -11,10 +11,9 @@ import pytest
 from riemdp import Ball, ConvergenceError, UnsupportedBallError, frechet_mean
 from riemdp.spaces import Grassmann, PlanarShapes, clip_norm
 from riemdp.statistics import FrechetMean, Prepared, _certified_grassmann, answer
-from riemdp.statistics._certified_grassmann import certificate
-from riemdp.statistics._exact_mean import shortened
+from riemdp.statistics._certified_grassmann import Subspaces, certificate
+from riemdp.statistics._mean_solver import shortened
 from riemdp.statistics._solver_of_space import is_solved, mean_solver
-from riemdp.statistics._subspace_logarithms import Subspaces
 
 
 def mean_on(ball):

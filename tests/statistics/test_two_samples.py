@@ -10,7 +10,7 @@ import scipy.stats
 
 from riemdp import InsufficientSamplesError, InvalidParameterError
 from riemdp.statistics import ReleasedMoments, two_sample_test
-from riemdp.statistics._largest_eigenvalue import largest_eigenvalue_quantile
+from riemdp.statistics._regions import largest_eigenvalue_quantile
 
 
 def isotropic(rng, dim, sd):

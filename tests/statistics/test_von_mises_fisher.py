@@ -7,7 +7,7 @@ import math
 import mpmath
 import pytest
 
-from riemdp.statistics._von_mises_fisher import concentration, mean_length
+from riemdp.statistics._directions import concentration, mean_length
 
 DIMS = (2, 3, 4, 10, 100, 1000)
 KAPPAS = (1e-12, 1e-3, 0.1, 1.0, 5.0, 30.0, 700.0, 5000.0)

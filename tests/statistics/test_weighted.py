@@ -57,7 +57,7 @@ from riemdp.statistics import (
 )
 from riemdp.statistics import _certified_affine_invariant as certified_matrices
 from riemdp.statistics._certified_space_form import certificate
-from riemdp.statistics._enclosed_point import whitening
+from riemdp.statistics._descent_affine_invariant import whitening
 from riemdp.statistics._records import in_units, whole_weights
 from riemdp.statistics._sensitivity import alike
 from riemdp.testing import check_part

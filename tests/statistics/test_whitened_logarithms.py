@@ -8,7 +8,7 @@ import pytest
 
 from riemdp import NotOnManifoldError
 from riemdp.spaces import _symmetric
-from riemdp.statistics._whitened_logarithms import (
+from riemdp.statistics._affine_invariant_mean import (
     logarithm_error,
     packed,
     whitened_logarithms,

@@ -32,23 +32,21 @@ if TYPE_CHECKING:
     )
     from riemdp.privacy._budget import Budget, check_budget, check_delta, check_epsilon
     from riemdp.privacy._certified import certified_available, certified_delta
-    from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
+    from riemdp.privacy._closed_curves import GaussianCurve, LaplaceCurve, PureCurve
     from riemdp.privacy._compose import compose, compose_budgets, compose_curves
     from riemdp.privacy._composed import BudgetCurve, ComposedCurve
     from riemdp.privacy._conversions import convert, within
     from riemdp.privacy._curve import PrivacyCurve, check_claim
     from riemdp.privacy._filter import Filter, added
     from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
-    from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
-    from riemdp.privacy._gdp import GDP
+    from riemdp.privacy._gdp import GDP, gaussian_delta, gaussian_epsilon, gaussian_mu
     from riemdp.privacy._generalized_gaussian_curve import GeneralizedGaussianCurve
     from riemdp.privacy._hyperbolic_floor import delta_floor, gaussian_floor
-    from riemdp.privacy._isotropic_curve import IsotropicCurve
+    from riemdp.privacy._isotropic_curve import IsotropicCurve, score_bound
     from riemdp.privacy._kl import KLDP
-    from riemdp.privacy._laplace import LaplaceCurve
     from riemdp.privacy._mean_cdp import MeanCDP
     from riemdp.privacy._pld import accounting_available
-    from riemdp.privacy._pure import PureDP
+    from riemdp.privacy._pure import PureDP, gaussian_to_pure, pure_to_gaussian
     from riemdp.privacy._rao import (
         RaoDP,
         angle_of_response,
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
     )
     from riemdp.privacy._renyi import RDP
     from riemdp.privacy._reservation import Account, LedgerEntry, Reservation
-    from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
     from riemdp.privacy._rounding import (
         ELEMENTARY,
         product_up,
@@ -65,7 +62,6 @@ if TYPE_CHECKING:
         root_of_squares_up,
         up,
     )
-    from riemdp.privacy._score_bound import score_bound
     from riemdp.privacy._zcdp import ZCDP
 else:
     __getattr__, __dir__ = lazy_names(
@@ -85,29 +81,25 @@ else:
             ),
             "_budget": "Budget check_budget check_delta check_epsilon",
             "_certified": "certified_available certified_delta",
-            "_closed_curves": "GaussianCurve PureCurve",
+            "_closed_curves": "GaussianCurve LaplaceCurve PureCurve",
             "_compose": "compose compose_budgets compose_curves",
             "_composed": "BudgetCurve ComposedCurve",
             "_conversions": "convert within",
-            "_curve": "PrivacyCurve check_claim",
+            "_curve": "check_claim PrivacyCurve",
             "_filter": "Filter added",
             "_fisher_rao": "normal_fisher_rao_distance",
-            "_gaussian": "gaussian_delta gaussian_epsilon gaussian_mu",
-            "_gdp": "GDP",
+            "_gdp": "gaussian_delta gaussian_epsilon gaussian_mu GDP",
             "_generalized_gaussian_curve": "GeneralizedGaussianCurve",
             "_hyperbolic_floor": "delta_floor gaussian_floor",
-            "_isotropic_curve": "IsotropicCurve",
             "_kl": "KLDP",
-            "_laplace": "LaplaceCurve",
             "_mean_cdp": "MeanCDP",
             "_pld": "accounting_available",
-            "_pure": "PureDP",
             "_rao": "RaoDP angle_of_response angle_of_separation check_distance",
             "_renyi": "RDP",
             "_reservation": "Account LedgerEntry Reservation",
-            "_response": "gaussian_to_pure pure_to_gaussian",
+            "_pure": "gaussian_to_pure pure_to_gaussian PureDP",
             "_rounding": "ELEMENTARY product_up quotient_up root_of_squares_up up",
-            "_score_bound": "score_bound",
+            "_isotropic_curve": "IsotropicCurve score_bound",
             "_zcdp": "ZCDP",
         },
     )

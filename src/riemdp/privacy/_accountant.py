@@ -11,8 +11,13 @@ from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParam
 from riemdp.privacy._adjacency import REPLACE_ONE, check_adjacency, check_same
 from riemdp.privacy._budget import Budget, check_budget
 from riemdp.privacy._filter import Filter
-from riemdp.privacy._one_process import check_process, this_process
-from riemdp.privacy._reservation import Account, LedgerEntry, Reservation
+from riemdp.privacy._reservation import (
+    Account,
+    LedgerEntry,
+    Reservation,
+    check_process,
+    this_process,
+)
 
 if TYPE_CHECKING:
     from typing import NoReturn, Self

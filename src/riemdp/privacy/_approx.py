@@ -12,9 +12,8 @@ from riemdp._errors import InvalidBudgetError, NoConversionError
 from riemdp._part import register
 from riemdp.privacy import _rules
 from riemdp.privacy._budget import Additive, Budget, check_parameter
-from riemdp.privacy._gaussian import gaussian_mu
-from riemdp.privacy._pure import PureDP
-from riemdp.privacy._response import approximate_delta, approximate_epsilon
+from riemdp.privacy._gdp import gaussian_mu
+from riemdp.privacy._pure import PureDP, approximate_delta, approximate_epsilon
 from riemdp.privacy._rounding import sum_up, up
 from riemdp.privacy._rules import Options, composition, conversion
 

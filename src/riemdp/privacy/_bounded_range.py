@@ -21,8 +21,7 @@ from riemdp.privacy._affordable import affordable_mu
 from riemdp.privacy._approx import ApproxDP
 from riemdp.privacy._budget import Budget
 from riemdp.privacy._gdp import GDP
-from riemdp.privacy._pure import PureDP
-from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
+from riemdp.privacy._pure import PureDP, gaussian_to_pure, pure_to_gaussian
 from riemdp.privacy._rounding import half_square_up
 from riemdp.privacy._zcdp import ZCDP
 

@@ -18,10 +18,9 @@ from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
 from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pld import LossTable, accounting_available, composed_losses
-from riemdp.privacy._pure import PureDP
+from riemdp.privacy._pure import PureDP, pure_to_gaussian
 from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity, minus_log_cosine
 from riemdp.privacy._renyi import RDP
-from riemdp.privacy._response import pure_to_gaussian
 from riemdp.privacy._rounding import delta_up, repeated_up, root_of_squares_up, sum_up, up
 from riemdp.privacy._rules import Options
 from riemdp.privacy._zcdp import ZCDP

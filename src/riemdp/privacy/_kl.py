@@ -12,9 +12,8 @@ import scipy
 from riemdp._part import register
 from riemdp.privacy._budget import Additive, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
-from riemdp.privacy._pure import PureDP
+from riemdp.privacy._pure import PureDP, response_epsilon
 from riemdp.privacy._rao import RaoDP, angle, angle_conversion, angle_of_response
-from riemdp.privacy._response import response_epsilon
 from riemdp.privacy._rounding import delta_up, first_within, sum_up, up
 from riemdp.privacy._rules import composition, conversion
 

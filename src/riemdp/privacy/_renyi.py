@@ -15,14 +15,14 @@ from riemdp.privacy import _rules
 from riemdp.privacy._budget import Additive, Budget, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._kl import KLDP
-from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rao import RaoDP, angle, angle_conversion, angle_of_response
-from riemdp.privacy._response import (
+from riemdp.privacy._pure import (
+    PureDP,
     approximate_delta,
     approximate_epsilon,
     response_divergence,
     response_epsilon,
 )
+from riemdp.privacy._rao import RaoDP, angle, angle_conversion, angle_of_response
 from riemdp.privacy._rounding import (
     ELEMENTARY,
     delta_up,

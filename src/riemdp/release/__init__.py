@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from riemdp.release._combine import Combination, combine
     from riemdp.release._denoise import Denoised
     from riemdp.release._group_releases import PrivateMeans
-    from riemdp.release._named import named
+    from riemdp.release._least_error import named
     from riemdp.release._offer import Offer, offer, wanted_mean
-    from riemdp.release._options import ReleaseOptions
+    from riemdp.release._options import Adjacency, ReleaseOptions, relation
     from riemdp.release._plan import Plan, PlanRow, plan
     from riemdp.release._plan_grid import PlanGrid, plan_grid
     from riemdp.release._private_ball import private_ball
@@ -26,25 +26,23 @@ if TYPE_CHECKING:
     from riemdp.release._private_means import private_means
     from riemdp.release._private_moments import private_moments, private_variance
     from riemdp.release._private_steps import private_huber, private_median
-    from riemdp.release._rayleigh import RayleighTest, rayleigh_test
-    from riemdp.release._relation import Adjacency, relation
+    from riemdp.release._rayleigh import RayleighTest, rayleigh_test, two_sample_test
     from riemdp.release._release import Release
     from riemdp.release._run import private_statistic
     from riemdp.release._search._found import PrivateBall
     from riemdp.release._streams import chunks_of
-    from riemdp.release._two_samples import two_sample_test
     from riemdp.release._verify import Check, Verification, read_checked, verify
 else:
     __getattr__, __dir__ = lazy_names(
         globals(),
         {
-            "_advise_ball": "BallAdvice RadiusRow advise_ball",
+            "_advise_ball": "advise_ball BallAdvice RadiusRow",
             "_charging": "is_durable",
             "_check": "check",
             "_combine": "Combination combine",
             "_denoise": "Denoised",
             "_group_releases": "PrivateMeans",
-            "_named": "named",
+            "_least_error": "named",
             "_offer": "Offer offer wanted_mean",
             "_plan": "Plan PlanRow plan",
             "_plan_grid": "PlanGrid plan_grid",
@@ -52,18 +50,16 @@ else:
             "_private_directions": (
                 "private_directional_summary private_procrustes_mean private_rotation_mean"
             ),
-            "_options": "ReleaseOptions",
             "_private_mean": "checked_method private_mean",
             "_private_means": "private_means",
             "_private_moments": "private_moments private_variance",
             "_private_steps": "private_huber private_median",
-            "_rayleigh": "RayleighTest rayleigh_test",
-            "_relation": "Adjacency relation",
+            "_options": "Adjacency relation ReleaseOptions",
             "_release": "Release",
             "_run": "private_statistic",
             "_search._found": "PrivateBall",
             "_streams": "chunks_of",
-            "_two_samples": "two_sample_test",
+            "_rayleigh": "rayleigh_test RayleighTest two_sample_test",
             "_verify": "Check Verification read_checked verify",
         },
     )

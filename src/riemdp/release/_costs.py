@@ -10,7 +10,7 @@ from riemdp._errors import BudgetExceededError
 from riemdp.kernel import is_sharp, noise, within_budget
 from riemdp.noise.exact import FlatDraw
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP
-from riemdp.release._shares import within
+from riemdp.release._offer import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
-from riemdp.release._relation import list_of_people
+from riemdp.release._options import list_of_people
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.privacy import Budget
-    from riemdp.release._relation import Person
+    from riemdp.release._options import Person
 
     #: Public name of a group.
     Name = int | str

@@ -9,8 +9,7 @@ from riemdp._checks import count
 from riemdp._combinations import SEARCH
 from riemdp._errors import UnsupportedError, UnsupportedNeighboursError
 from riemdp.privacy import product_up
-from riemdp.release._sensitivity import with_tolerance
-from riemdp.release._shares import within
+from riemdp.release._offer import with_tolerance, within
 
 if TYPE_CHECKING:
     from riemdp.privacy import Budget

@@ -1,26 +1,84 @@
-"""What ``mechanism="auto"`` takes, from public numbers alone."""
+"""The mechanism of least expected error among those that are known."""
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from riemdp._errors import NotAttainableError, UnsupportedError
+from riemdp._checks import did_you_mean, shown
+from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
+from riemdp._part import lookup, offered, registered
+from riemdp._part_document import split_text
 from riemdp._progress import ticks
-from riemdp.release._doubt import not_proved
-from riemdp.release._named import kinds
-from riemdp.release._offer import Offer, Terms, expected_distance, with_draw
+from riemdp.mechanisms import MECHANISMS, Choice, Mechanism, check_mechanism
+from riemdp.release._offer import Offer, Terms, expected_distance, not_proved, with_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._offer import Wanted
     from riemdp.spaces import Ball
     from riemdp.statistics import Statistic
+
+
+# Mechanisms by what a caller may name them with.
+
+
+def kinds() -> dict[str, type[Mechanism]]:
+    """Mechanisms that are compared, by name: those of this library and of other packages."""
+    foreign = offered(Mechanism.sort)
+    return {**MECHANISMS, **{k: v for k, v in foreign.items() if not inspect.isabstract(v)}}
+
+
+def named(mechanism: object) -> type[Mechanism] | Choice | Mechanism:
+    """Return a mechanism that is given, or the class that is named.
+
+    Parameters
+    ----------
+    mechanism : str, Mechanism class, Choice or Mechanism
+        A name may be followed by what a class leaves to choose, as in ``"mylab.Noise:power=1.5"``.
+
+    Returns
+    -------
+    type, Choice or Mechanism
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no mechanism, or none of this name is known.
+    """
+    if isinstance(mechanism, str):
+        if mechanism in MECHANISMS:
+            return MECHANISMS[mechanism]
+        name, pairs, options = split_text(mechanism)
+        if "." not in name and name not in registered(Mechanism.sort):
+            known = ["auto", *kinds()]
+            raise InvalidParameterError(
+                f"unknown mechanism {shown(mechanism)}; {did_you_mean(name, known)}known: "
+                f"{', '.join(known)}"
+            )
+        kind = lookup(name, Mechanism.sort)
+        if len(options) < pairs:
+            raise InvalidParameterError(f"{shown(mechanism)} names a field twice")
+        mechanism = Choice(kind, tuple(options.items())) if pairs else kind
+    check_mechanism(mechanism)
+    return cast("type[Mechanism] | Choice | Mechanism", mechanism)
+
+
+def check_accountant(accountant: object) -> None:
+    """Refuse what is neither None nor able to be charged."""
+    able = callable(getattr(accountant, "spend", None)) and not isinstance(accountant, type)
+    if accountant is not None and not able:
+        raise InvalidParameterError(
+            "accountant must be an object with a method spend(guarantee, label)"
+        )
+
+
+# What ``mechanism="auto"`` takes, from public numbers alone.
 
 T = TypeVar("T")
 

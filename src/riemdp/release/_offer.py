@@ -1,22 +1,28 @@
-"""What can be released of a ball, n and a budget, from public numbers only."""
+"""What a release would be drawn from: statistic, mechanisms, scales, claims."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from riemdp._checks import is_one_of, positive
-from riemdp._combinations import NEEDS_ALL
-from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
-from riemdp._part import borrowed, both_proved
+from riemdp._checks import count, is_one_of, positive, real, scale, shown
+from riemdp._combinations import LABELS_HAVE_PLACES, NEEDS_ALL, WEIGHTS_HAVE_PLACES
+from riemdp._errors import (
+    InvalidParameterError,
+    NotAttainableError,
+    UnprovenMechanismError,
+    UnsupportedBudgetError,
+    UnsupportedError,
+    UnsupportedNeighboursError,
+)
+from riemdp._part import borrowed, both_proved, is_proof
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
 from riemdp.noise import part_of
 from riemdp.noise.exact import ExactDraw, default_grid
 from riemdp.privacy import certified_available, product_up
-from riemdp.release._doubt import unproven
-from riemdp.release._sensitivity import computed_sensitivity
-from riemdp.release._shares import parts_of
 from riemdp.release._shrink import mean_square_bound
 from riemdp.spaces import Ball, ball_proofs
 from riemdp.statistics import Neighbours, Query, ReplaceOne, Statistic, Value, mean_for, outline
@@ -27,13 +33,171 @@ if TYPE_CHECKING:
     from riemdp._part import Part
     from riemdp.noise import FactorLaw
     from riemdp.privacy import Budget
-    from riemdp.statistics import Outline
+    from riemdp.statistics import Metric, Outline
 
     #: One that is to be calibrated, or is.
     AnyMechanism = type[Mechanism] | Choice | Mechanism
 
     #: Which statistic in a ball is released with a mechanism.
     Wanted = Callable[[Ball, AnyMechanism], Statistic]
+
+
+# What of a guarantee nobody has proved, in words.
+
+#: Names that a message lists, and how long one is printed.
+_MOST_NAMES, _LONGEST_NAME = 9, 80
+
+
+def unproven(proofs: dict[str, str | None]) -> str:
+    """Return the names without a proof, the first few of them; empty if there is none."""
+    missing = [_named(name) for name, proof in proofs.items() if not is_proof(proof)]
+    return ", ".join(missing[:_MOST_NAMES])
+
+
+def doubt(known: dict[str, str | None], stated: dict[str, str | None]) -> str:
+    """Say why a guarantee does not count as proved; empty where it does.
+
+    From its proofs as of this version, and as a document states them: these have to be the same.
+    """
+    if missing := unproven(known) or unproven(stated):
+        return f"no proof is known of {missing}"
+    other = [_named(name) for name, proof in known.items() if stated.get(name) != proof]
+    if names := ", ".join(other[:_MOST_NAMES]):
+        return f"none, or another one than is known here, is stated for {names}"
+    names = ", ".join([_named(name) for name in stated if name not in known][:_MOST_NAMES])
+    return f"a proof is stated for {names}, on which the guarantee does not rest" if names else ""
+
+
+def _named(name: str) -> str:
+    """Name as it may be printed: a document may have any."""
+    return name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name)
+
+
+def not_proved(missing: str) -> UnprovenMechanismError:
+    """Error for parts that nobody vouches for."""
+    return UnprovenMechanismError(
+        f"the guarantee is not proved: no proof is known of {missing}. Pass "
+        "allow_unproven=True to rely on it all the same, and the release will say so"
+    )
+
+
+# Whether the answers of one release are together within one budget.
+
+#: Relative error of prices: those of angles are logarithms.
+_ROUNDED = Fraction(1, 10**14)
+
+
+def parts_of(budget: Budget, shares: Sequence[float]) -> list[Budget]:
+    """Return the part of a budget for each share, of all together no more than the whole.
+
+    ``UnsupportedBudgetError`` if the definition has no parts.
+    """
+    if len(shares) == 1:
+        return [budget]
+    whole = max(Fraction(1), sum(map(Fraction, shares), Fraction(0)))
+    known = {share: budget.part(Fraction(share) / whole) for share in set(shares)}
+    return [known[share] for share in shares]
+
+
+def within(
+    mechanisms: Sequence[Mechanism],
+    sensitivities: Sequence[float],
+    shares: Sequence[float],
+    budget: Budget,
+) -> bool:
+    """Whether noise of several scales, each drawn after the answers before, is within a budget.
+
+    As one draw where the mechanism knows how its draws compose, or each within its share.
+    """
+    last = mechanisms[-1]
+    if len(mechanisms) == 1:
+        return last.satisfies(sensitivities[0], budget)
+    ratios = [
+        product_up(move, math.nextafter(last.sigma / each.sigma, math.inf))
+        for move, each in zip(sensitivities, mechanisms, strict=True)
+    ]
+    joint = type(last).joint_weight(ratios)
+    if joint is not None and last.satisfies(joint, budget):
+        return True
+    try:
+        parts = parts_of(budget, shares)
+    except UnsupportedBudgetError:
+        return False
+    return _add_up(parts, budget) and all(
+        each.satisfies(move, part)
+        for each, move, part in set(zip(mechanisms, sensitivities, parts, strict=True))
+    )
+
+
+def _add_up(parts: Sequence[Budget], whole: Budget) -> bool:
+    """Whether parts are within a budget, by their prices; of other packages that is believed."""
+    times = Counter(parts)
+    try:
+        columns = list(zip(whole.price(), *(part.price() for part in times), strict=True))
+    except UnsupportedError:
+        return True
+    return all(
+        most == math.inf
+        or sum(n * Fraction(price) for n, price in zip(times.values(), prices, strict=True))
+        <= Fraction(most) * (1 + _ROUNDED)
+        for most, *prices in columns
+    )
+
+
+# How far one record can move a statistic as it is computed, from public numbers.
+
+
+def exact_sensitivity(  # noqa: PLR0917
+    statistic: Statistic,
+    query: Query,
+    ball: Ball,
+    n: int | None,
+    neighbours: Neighbours,
+    metric: Metric,
+) -> float:
+    """Sensitivity of the exact answer; ``UnsupportedError`` if none is known on this ball."""
+    by_place = set(statistic.by_place)
+    kept = neighbours.keeps_beside or not by_place - {"weights"}
+    if by_place and not (neighbours.keeps_places and kept):
+        row = WEIGHTS_HAVE_PLACES if "weights" in by_place else LABELS_HAVE_PLACES
+        raise UnsupportedNeighboursError(f"{neighbours.name}: {row}")
+    if neighbours.size_is_public:
+        n = count(n, "n, the number of points,")
+        statistic.check_size(n)
+    found = neighbours.sensitivity(query, ball, n, metric)
+    return scale(found, f"the sensitivity of {statistic.name}")
+
+
+def computed_sensitivity(  # noqa: PLR0917
+    statistic: Statistic,
+    query: Query,
+    ball: Ball,
+    n: int | None,
+    metric: Metric,
+    neighbours: Neighbours,
+) -> tuple[float, float]:
+    """Sensitivity of an answer as computed, and its public tolerance: twice that is added.
+
+    See docs/proofs/frechet-mean-certificate.md.
+    """
+    exact = exact_sensitivity(statistic, query, ball, n, neighbours, metric)
+    name = f"the tolerance of {statistic.name}"
+    tol = real(query.tolerance(ball, exact), name)
+    if not 0.0 <= tol < math.inf:  # a negative one would take noise away
+        raise InvalidParameterError(f"{name} must be finite and at least 0, got {tol}")
+    return with_tolerance(query, ball, metric, exact, tol), tol
+
+
+def with_tolerance(query: Query, ball: Ball, metric: Metric, exact: float, tol: float) -> float:
+    """``exact + 2 tol``, rounded up, where tol may be longer in the metric."""
+    name = f"the stretch of {type(query).__name__}"
+    stretch = real(query.stretch(ball, metric), name)
+    if not 1.0 <= stretch < math.inf:
+        raise InvalidParameterError(f"{name} must be finite and at least 1, got {stretch}")
+    return math.nextafter(exact + 2.0 * (stretch * tol), math.inf)
+
+
+# What can be released of a ball, n and a budget, from public numbers only.
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,17 @@ from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
 from riemdp.mechanisms import TangentGaussian, as_choice
 from riemdp.privacy import Budget, check_budget
-from riemdp.release._least_error import as_good
-from riemdp.release._named import kinds, named
+from riemdp.release._least_error import as_good, kinds, named
+from riemdp.release._noise_of_value import PerMean, noise_per_mean, pure_noise
 from riemdp.release._offer import (
     Offer,
     Terms,
     error_quantile,
     expected_distance,
 )
-from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
+from riemdp.release._options import check_searched, number_of_people, relation
 from riemdp.release._plan_pictures import draw_plan
 from riemdp.release._private_mean import mean_of
-from riemdp.release._relation import check_searched, number_of_people, relation
 from riemdp.release._search._forecast import Forecast, forecast
 from riemdp.release._table import Table
 from riemdp.spaces import Ball, Manifold, check_manifold
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.release._offer import Wanted
-    from riemdp.release._relation import Adjacency
+    from riemdp.release._options import Adjacency
     from riemdp.statistics import Neighbours, Statistic
 
 #: Largest n, and largest factor on a privacy parameter, that ``target_error`` looks for.

@@ -16,11 +16,10 @@ from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import after_charge, anchored, charged, check_relation
-from riemdp.release._doubt import not_proved, unproven
-from riemdp.release._named import check_accountant
-from riemdp.release._offer import Offer, Terms
-from riemdp.release._options import Options
-from riemdp.release._relation import (
+from riemdp.release._least_error import check_accountant
+from riemdp.release._offer import Offer, Terms, not_proved, unproven
+from riemdp.release._options import (
+    Options,
     check_searched,
     list_of_people,
     says_whose,
@@ -30,9 +29,8 @@ from riemdp.release._relation import (
 from riemdp.release._remarks import tell
 from riemdp.release._search._adaptive import LEAST_LEFT, Numbers
 from riemdp.release._search._found import PrivateBall
-from riemdp.release._search._records import made_of
 from riemdp.release._search._steps import Search, found_ball, search_proofs, working_ball
-from riemdp.release._search._units import Units, searched
+from riemdp.release._search._units import Units, made_of, searched
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import Unopened
 from riemdp.spaces import Ball, ball_proofs, check_ball
@@ -44,8 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.privacy import Anchor, Budget
-    from riemdp.release._options import SupportsSpend
-    from riemdp.release._relation import Adjacency
+    from riemdp.release._options import Adjacency, SupportsSpend
     from riemdp.release._search._adaptive import Outcome
     from riemdp.statistics import Neighbours, Records
 

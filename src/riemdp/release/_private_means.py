@@ -24,9 +24,8 @@ from riemdp.release._group_releases import (
     check_one_group,
     plain_name,
 )
-from riemdp.release._options import Options
+from riemdp.release._options import Options, relation, with_users
 from riemdp.release._private_mean import checked_method, mean_of
-from riemdp.release._relation import relation, with_users
 from riemdp.release._remarks import tell
 from riemdp.release._run import Ready, prepared
 from riemdp.release._streams import no_stream
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Anchor
     from riemdp.release._disjoint import Name
-    from riemdp.release._options import SupportsSpend
-    from riemdp.release._relation import Adjacency
+    from riemdp.release._options import Adjacency, SupportsSpend
     from riemdp.spaces import Ball
     from riemdp.statistics import Neighbours
 

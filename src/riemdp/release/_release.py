@@ -30,16 +30,13 @@ from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
 from riemdp.release._charging import check_anchor
 from riemdp.release._denoise import Denoised, denoised
-from riemdp.release._doubt import doubt
 from riemdp.release._groups import group_guarantee, replacement_guarantee
-from riemdp.release._noise_of_value import NoiseOfValue
-from riemdp.release._offer import Asked, Offer, exact_draw
-from riemdp.release._per_mean import pure_noise
+from riemdp.release._noise_of_value import NoiseOfValue, pure_noise
+from riemdp.release._offer import Asked, Offer, computed_sensitivity, doubt, exact_draw
 from riemdp.release._pictures import View, draw_release
 from riemdp.release._remarks import at_the_boundary, is_noise, rows_of, tell
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._steps import Search
-from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._shrink import gaussian_deviation, shrinkage
 from riemdp.release._written import Written
 from riemdp.spaces import check_ball

@@ -27,24 +27,22 @@ from riemdp.noise.exact import Rounded
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import after_charge, charged, check_relation
 from riemdp.release._costs import check_costs
-from riemdp.release._doubt import not_proved
-from riemdp.release._least_error import least_error
-from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import Asked, Offer, Terms, passes
-from riemdp.release._options import Options, with_options
-from riemdp.release._projection import with_projection
-from riemdp.release._relation import (
+from riemdp.release._least_error import check_accountant, least_error, named
+from riemdp.release._offer import Asked, Offer, Terms, computed_sensitivity, not_proved, passes
+from riemdp.release._options import (
+    Options,
     check_searched,
     list_of_people,
     says_whose,
     stated_number,
+    with_options,
     with_users,
 )
+from riemdp.release._projection import with_projection
 from riemdp.release._release import Release
 from riemdp.release._remarks import tell
 from riemdp.release._rounded_value import answer_of
 from riemdp.release._search._found import PrivateBall
-from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._serialise import header_of, new_nonce
 from riemdp.release._streams import Stream, is_file_of_array, is_stream
 from riemdp.release._unopened import Unopened

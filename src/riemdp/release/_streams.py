@@ -1,10 +1,13 @@
-"""Records that are read a part at a time: what counts as such, and a release of them."""
+"""Records that are read a part at a time: chunks, files, arrays of Zarr."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import math
+import mmap
+import os
+import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,10 +30,8 @@ from riemdp._errors import (
     UnsupportedError,
     UnsupportedNeighboursError,
 )
-from riemdp._zarr_arrays import bounded, is_zarr, whole
+from riemdp._zarr_arrays import bounded, check_written, is_zarr, whole
 from riemdp.release._offer import passes
-from riemdp.release._rows_of_file import root_of, rows_of_map
-from riemdp.release._rows_of_zarr import RowsOfZarr, has_zarr_rows
 from riemdp.release._unopened import (
     Source,
     check_given,
@@ -47,8 +48,204 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.release._offer import Offer
-    from riemdp.release._relation import Person
+    from riemdp.release._options import Person
     from riemdp.statistics import Summaries
+
+
+# Rows of a Zarr array, of which chunks that nobody wrote are no records.
+
+#: Stores of Zarr that are not in the memory of a process.
+_STORES = ("LocalStore", "ZipStore", "FsspecStore", "ObjectStore")
+
+
+@dataclass(frozen=True)
+class RowsOfZarr:
+    """Some rows of a Zarr array, as zarr sends it anywhere.
+
+    Attributes
+    ----------
+    array : object
+    start, stop : int
+
+    Raises
+    ------
+    InvalidParameterError
+        When it is called, if rows may be of a chunk that nobody wrote, a codec is not known, or a
+        chunk becomes too much.
+    """
+
+    array: Any
+    start: int
+    stop: int
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether they only say where records are: the array is not in memory."""
+        return type(self.array.store).__name__ in _STORES
+
+    def __call__(self) -> NDArray[Any]:
+        """Read them."""
+        found = np.asarray(bounded(self.array, "the array")[self.start : self.stop])
+        if self._may_be_absent(found):
+            check_written(self.array, "the array")
+        return found
+
+    def _may_be_absent(self, found: NDArray[Any]) -> bool:
+        """Whether all rows of a chunk have one number in a place: that of chunks without a file.
+
+        Which chunks have one takes longer to find out.
+        """
+        number, size = self.array.fill_value, self.array.chunks[0]
+        if number is None:
+            return True
+        is_nan = found.dtype.kind == "f" and np.isnan(number)
+        equal = np.isnan(found) if is_nan else found == number
+        if not equal.any():
+            return False
+        starts = np.r_[0, np.arange(-self.start % size or size, len(found), size)]
+        return bool(np.logical_and.reduceat(equal, starts, axis=0).any())
+
+
+def has_zarr_rows(points: Any) -> bool:
+    """Whether an array is one of Zarr, with any rows; without it is what it is in memory.
+
+    Parameters
+    ----------
+    points : object
+
+    Returns
+    -------
+    bool
+    """
+    return is_zarr(points) and len(points.shape) > 0 and 0 not in points.shape
+
+
+# Rows of an array in a file, which are read from there when they are needed.
+
+
+@dataclass(frozen=True)
+class StateOfFile:
+    """Which file it is that a path leads to, and when it was last written to.
+
+    Size in bytes, time in nanoseconds, the name of the machine that has seen it, and device and
+    number of the file, which mean something on that machine alone.
+    """
+
+    size: int
+    written: int
+    node: str
+    place: tuple[int, int]
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> StateOfFile:
+        """Return that of a file with these properties."""
+        place = found.st_dev, found.st_ino
+        return cls(found.st_size, found.st_mtime_ns, platform.node(), place)
+
+    def is_still(self, other: StateOfFile) -> bool:
+        """Whether it is the same file, and nobody has written to it; as far as can be seen.
+
+        The other one was seen later, perhaps on another machine.
+        """
+        same = (self.size, self.written) == (other.size, other.written)
+        return same and (self.node != other.node or self.place == other.place)
+
+
+@dataclass(frozen=True)
+class RowsOfFile:
+    """Some rows of an array in a file, as a description that can be sent anywhere.
+
+    ``offset`` is that of the first row, in bytes; ``state`` that of the file when the array was
+    given: another one is refused.
+    """
+
+    path: str
+    dtype: np.dtype[Any]
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    state: StateOfFile | None = None
+    #: Whether they only say where records are, and hold none.
+    elsewhere: ClassVar[bool] = True
+
+    def __call__(self) -> NDArray[Any]:
+        """Read them; the file is not kept open, nor in memory."""
+        ends = [(size - 1) * step for size, step in zip(self.shape, self.strides, strict=True)]
+        first = self.offset + sum(min(end, 0) for end in ends)
+        last = self.offset + sum(max(end, 0) for end in ends) + self.dtype.itemsize
+        with open(self.path, "rb") as file:
+            now = StateOfFile.of(os.fstat(file.fileno()))
+            if self.state is not None and not self.state.is_still(now):
+                raise _another("was replaced or written to after its array was given")
+            file.seek(first)
+            found = file.read(last - first)
+        if len(found) != last - first:
+            raise InvalidParameterError("the file is shorter than the array that it was to hold")
+        return np.ndarray(
+            self.shape, self.dtype, found, offset=self.offset - first, strides=self.strides
+        )
+
+
+def rows_of_map(points: Any) -> Callable[[Any, int, int], RowsOfFile]:
+    """Return what describes some rows of a map of a file, or of a view of one, as the file is now.
+
+    A function of the map, and of the first row and the one after the last.
+
+    ``InvalidParameterError`` if another file has its name by now, as far as the system tells.
+    """
+    path = str(Path(points.filename).absolute())
+    root = root_of(points)
+    root.flush()  # what was written through the map is in the file, and in its time
+    if not _is_mapped_from(root.ctypes.data, path):
+        raise _another("was replaced or removed after its array was opened")
+    try:
+        with open(path, "rb") as file:
+            state = StateOfFile.of(os.fstat(file.fileno()))
+    except OSError:  # whoever reads it will say so
+        state = None
+
+    def some(points: Any, start: int, stop: int) -> RowsOfFile:
+        root = root_of(points)
+        place = points.ctypes.data - root.ctypes.data + root.offset + start * points.strides[0]
+        shape = (stop - start, *points.shape[1:])
+        return RowsOfFile(path, points.dtype, place, shape, points.strides, state)
+
+    return some
+
+
+def _is_mapped_from(address: int, path: str) -> bool:
+    """Whether what is mapped at an address can be the file at a path; Linux alone says what is."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            found = next((line for line in maps if _holds(line, address)), "")
+    except OSError:
+        return True
+    name = found.rstrip("\n").split(maxsplit=5)[5:]  # which may have spaces
+    if not name or not name[0].startswith("/"):
+        return True
+    try:
+        return os.path.samefile(name[0], path)
+    except OSError:  # where it was is nothing now, or nothing that this process can see
+        return not name[0].endswith(" (deleted)")
+
+
+def _holds(line: str, address: int) -> bool:
+    """Whether a line of /proc/self/maps is about an address."""
+    first, _, last = line.partition(" ")[0].partition("-")
+    return int(first, 16) <= address < int(last, 16)
+
+
+def _another(what: str) -> InvalidParameterError:
+    return InvalidParameterError(f"the file {what}; open it anew")
+
+
+def root_of(array: Any) -> Any:
+    """Return the whole array of a map that this one is a view of; None of another one."""
+    base = getattr(array, "base", None)
+    return array if base is None or isinstance(base, mmap.mmap) else root_of(base)
+
+
+# Records that are read a part at a time: what counts as such, and a release of them.
 
 #: Numbers that are read at a time, and the fewest and most records that hold them.
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16

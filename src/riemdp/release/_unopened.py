@@ -16,7 +16,7 @@ from riemdp._combinations import LABELS_WEIGH, PEOPLE_WEIGH, STATED_IS_PRIVATE, 
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._zarr_arrays import is_zarr, whole
-from riemdp.release._relation import check_listed
+from riemdp.release._options import check_listed
 from riemdp.statistics import (
     Prepared,
     Records,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.release._offer import Offer
-    from riemdp.release._relation import Person
+    from riemdp.release._options import Person
     from riemdp.spaces import Ball, Manifold
     from riemdp.statistics import Neighbours, Statistic, Summaries
 

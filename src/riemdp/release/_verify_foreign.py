@@ -13,12 +13,10 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp.kernel import Check, SearchReceipt
-from riemdp.release._offer import exact_draw
+from riemdp.release._offer import exact_draw, exact_sensitivity, with_tolerance, within
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._document import search_to_dict
-from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
-from riemdp.release._shares import within
 from riemdp.release._shrink import shrinkage
 
 if TYPE_CHECKING:

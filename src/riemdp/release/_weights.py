@@ -11,7 +11,7 @@ from riemdp import statistics  # most have none: their names are found in use
 from riemdp._checks import real_entries, shown
 from riemdp._combinations import BESIDE_CHUNKS, PEOPLE_WEIGH, WEIGHTS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
-from riemdp.release._relation import says_whose
+from riemdp.release._options import says_whose
 from riemdp.release._streams import is_file_of_array, is_stream
 
 if TYPE_CHECKING:

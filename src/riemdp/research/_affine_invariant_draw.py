@@ -19,7 +19,7 @@ from riemdp.research._polar import leading_axes
 from riemdp.research._shell_envelope import ShellEnvelope
 from riemdp.research._sinh_envelope import log_volume
 from riemdp.spaces import _symmetric
-from riemdp.spaces._jacobi import orthogonal_rows
+from riemdp.spaces._symmetric import orthogonal_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -15,7 +15,7 @@ from riemdp._described import Described
 from riemdp.noise import source_of
 from riemdp.privacy import PureDP
 from riemdp.release._charging import after_charge, charged, check_relation
-from riemdp.release._named import check_accountant
+from riemdp.release._least_error import check_accountant
 from riemdp.research._conformal_density import (
     LARGEST_SCALING,
     cell_counts,

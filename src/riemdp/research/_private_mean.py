@@ -25,10 +25,9 @@ from riemdp.mechanisms import Choice, Mechanism, as_choice
 from riemdp.noise import resolve_generator, source_of
 from riemdp.privacy import Budget, PureCurve, check_budget
 from riemdp.release._charging import after_charge, charged, check_relation
-from riemdp.release._doubt import not_proved, unproven
-from riemdp.release._named import check_accountant
-from riemdp.release._offer import wanted_mean
-from riemdp.release._relation import relation
+from riemdp.release._least_error import check_accountant
+from riemdp.release._offer import not_proved, unproven, wanted_mean
+from riemdp.release._options import relation
 from riemdp.release._remarks import tell
 from riemdp.release._serialise import ball_to_dict
 from riemdp.research._net_laplace import NetLaplace

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from riemdp._errors import InvalidParameterError
-from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
+from riemdp.release._offer import exact_sensitivity, with_tolerance
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_number, check_shapes, number_of, opened
 from riemdp.statistics import ReplaceOne, as_records, check_extras, outline

@@ -7,10 +7,7 @@ from riemdp._lazy import lazy_names
 if TYPE_CHECKING:
     from riemdp.spaces._aligned import Aligned, QuotientBall
     from riemdp.spaces._ball import Ball, ball_proofs, check_ball
-    from riemdp.spaces._box_ball import BoxBall
-    from riemdp.spaces._combined import Combined
-    from riemdp.spaces._euclidean import Euclidean
-    from riemdp.spaces._flat_manifold import FlatManifold
+    from riemdp.spaces._euclidean import Euclidean, FlatManifold
     from riemdp.spaces._grassmann import Grassmann
     from riemdp.spaces._hyperbolic import Hyperbolic
     from riemdp.spaces._kendall_shapes import KendallShapes
@@ -21,18 +18,20 @@ if TYPE_CHECKING:
         landmarks_of,
     )
     from riemdp.spaces._manifold import Manifold, check_manifold
-    from riemdp.spaces._norms import clip_norm
     from riemdp.spaces._planar_shapes import PlanarShapes
     from riemdp.spaces._points import (
         VALIDATION_TOLERANCE,
+        Degrees,
+        Unit,
         as_floats,
         check_broadcast,
         check_points,
+        clip_norm,
         raise_first,
     )
     from riemdp.spaces._points import FloatArray as FloatArray
     from riemdp.spaces._power import CurvedPower, FlatPower, Power, ProductBall
-    from riemdp.spaces._product import FlatProduct, Product
+    from riemdp.spaces._product import BoxBall, Combined, FlatProduct, Product
     from riemdp.spaces._projective import ProjectiveSpace
     from riemdp.spaces._quotient import DiscreteQuotient, Quotient
     from riemdp.spaces._rotations import Rotations
@@ -44,27 +43,25 @@ if TYPE_CHECKING:
     from riemdp.spaces._sphere import Sphere
     from riemdp.spaces._symmetric import above_diagonal, unvecd
     from riemdp.spaces._torus import Torus
-    from riemdp.spaces._units import Degrees, Unit
 else:
     __getattr__, __dir__ = lazy_names(
         globals(),
         {
             "_aligned": "Aligned QuotientBall",
             "_ball": "Ball ball_proofs check_ball",
-            "_box_ball": "BoxBall",
-            "_combined": "Combined",
-            "_euclidean": "Euclidean",
-            "_flat_manifold": "FlatManifold",
+            "_product": "BoxBall Combined FlatProduct Product",
+            "_euclidean": "Euclidean FlatManifold",
             "_grassmann": "Grassmann",
             "_hyperbolic": "Hyperbolic",
             "_kendall_shapes": "KendallShapes",
             "_landmarks": "checked_preshape complex_landmarks landmark_pairs landmarks_of",
             "_manifold": "Manifold check_manifold",
-            "_norms": "clip_norm",
+            "_points": (
+                "as_floats check_broadcast check_points clip_norm Degrees raise_first Unit "
+                "VALIDATION_TOLERANCE"
+            ),
             "_planar_shapes": "PlanarShapes",
-            "_points": "VALIDATION_TOLERANCE as_floats check_broadcast check_points raise_first",
             "_power": "CurvedPower FlatPower Power ProductBall",
-            "_product": "FlatProduct Product",
             "_projective": "ProjectiveSpace",
             "_quotient": "DiscreteQuotient Quotient",
             "_rotations": "Rotations",
@@ -76,7 +73,6 @@ else:
             "_sphere": "Sphere",
             "_symmetric": "above_diagonal unvecd",
             "_torus": "Torus",
-            "_units": "Degrees Unit",
         },
     )
 

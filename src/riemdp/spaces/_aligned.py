@@ -11,9 +11,8 @@ from riemdp._checks import is_one_of, kind_of, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.spaces._ball import Ball
-from riemdp.spaces._modelled import Modelled
 from riemdp.spaces._points import as_floats
-from riemdp.spaces._quotient import Quotient
+from riemdp.spaces._quotient import Modelled, Quotient
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

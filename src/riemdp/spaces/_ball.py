@@ -14,8 +14,7 @@ from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp._part import borrowed, both_proved, is_own
 from riemdp.spaces._manifold import Manifold, check_manifold
-from riemdp.spaces._norms import clip_norm
-from riemdp.spaces._points import as_floats
+from riemdp.spaces._points import as_floats, clip_norm
 
 if TYPE_CHECKING:
     from typing import Self

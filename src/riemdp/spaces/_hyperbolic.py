@@ -12,13 +12,15 @@ from riemdp._checks import count, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.spaces._manifold import Manifold
-from riemdp.spaces._norms import all_within, clip_norm, square_norm
 from riemdp.spaces._points import (
     VALIDATION_TOLERANCE,
+    all_within,
     as_floats,
     check_finite,
     check_shape,
+    clip_norm,
     raise_first,
+    square_norm,
 )
 
 if TYPE_CHECKING:

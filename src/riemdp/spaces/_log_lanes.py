@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._lanes import WIDE, choose, get, lanes, put, root
-from riemdp.spaces._log_poles import WIDER
+from riemdp.spaces._log_fractions import WIDER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,8 +17,15 @@ import numpy as np
 from riemdp import _lanes
 from riemdp._compiling import compiler
 from riemdp.spaces import _log_kernels, _log_lanes
-from riemdp.spaces._log_fractions import LARGEST_TRACE, LEAST_TRACE, Logarithms, logarithms_3x3
-from riemdp.spaces._log_poles import FURTHER, classes, fractions
+from riemdp.spaces._log_fractions import (
+    FURTHER,
+    LARGEST_TRACE,
+    LEAST_TRACE,
+    Logarithms,
+    classes,
+    fractions,
+    logarithms_3x3,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

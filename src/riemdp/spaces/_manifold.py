@@ -11,15 +11,13 @@ import numpy as np
 from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp._part import Part, both_proved
-from riemdp.spaces._norms import long_norm
-from riemdp.spaces._points import as_floats, with_axes
+from riemdp.spaces._points import as_floats, long_norm, with_axes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.spaces._flat_manifold import FlatManifold
-    from riemdp.spaces._points import FloatArray
-    from riemdp.spaces._units import Unit
+    from riemdp.spaces._euclidean import FlatManifold
+    from riemdp.spaces._points import FloatArray, Unit
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Rounding twice, and of the distance between what came of it.

@@ -1,9 +1,11 @@
-"""Checks on points that all manifolds share."""
+"""Points of a space: shapes, norms, units and what is checked of them."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeVar
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,300 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     FloatArray = NDArray[np.float64]
+
+
+# Norms of vectors: in chunks, beyond the range of squares, and clipped.
+
+#: Entries of an array that are worked on at once where temporary arrays should stay in the cache.
+CHUNK_ENTRIES = 16384
+
+
+def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArray:
+    """Sum of squares over the last axis, each times an entry of ``metric`` where it is given.
+
+    By products in the cache, several times faster than ``einsum``.
+    """
+    width = array.shape[-1]
+    flat = array.reshape(-1, width)
+    result, metric = np.empty(len(flat)), np.ones(width) if metric is None else metric
+    step = max(1, CHUNK_ENTRIES // width)
+    for start in range(0, len(flat), step):
+        block = flat[start : start + step]
+        np.dot(block * block, metric, out=result[start : start + step])
+    return result.reshape(array.shape[:-1])
+
+
+def all_within(values: FloatArray, middle: float, deviation: float) -> bool:
+    """Whether no value, of any number of them, is farther from ``middle`` or NaN.
+
+    By the extremes alone: rounding is monotone, so this is what a look at every value says.
+    """
+    if not values.size:
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        lowest, highest = values.min(), values.max()
+        return bool(middle - lowest <= deviation and highest - middle <= deviation)
+
+
+def long_norm(vectors: FloatArray) -> FloatArray:
+    """Norm over the last axis, also where the squares overflow float64."""
+    with np.errstate(over="ignore"):
+        length = np.asarray(np.linalg.norm(vectors, axis=-1))
+    if not np.isinf(length).any():
+        return length
+    largest = np.abs(vectors).max(axis=-1)
+    unit = np.where(np.isfinite(largest) & (largest > 0.0), largest, 1.0)
+    with np.errstate(over="ignore"):
+        longer = largest * np.linalg.norm(vectors / unit[..., None], axis=-1)
+    return np.asarray(np.where(np.isinf(length) & np.isfinite(largest), longer, length))
+
+
+def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
+    """Shorten vectors ``(..., d)`` to at most ``radius``; shorter ones stay as they are.
+
+    Each is scaled by a power of two first, which changes no digit, so that squares neither overflow
+    nor vanish.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (..., d)
+    radius : float
+
+    Returns
+    -------
+    ndarray, shape (..., d)
+    """
+    if vectors.ndim == 2 and vectors.flags.c_contiguous and vectors.size > CHUNK_ENTRIES:
+        return _clip_rows(vectors, radius)
+    return _clip(vectors, radius)
+
+
+def _clip(vectors: FloatArray, radius: float) -> FloatArray:
+    """:func:`clip_norm` of all vectors at a time."""
+    with np.errstate(all="ignore"):
+        if _surely_inside(vectors, radius):
+            return np.asarray(vectors)
+        exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))[1]
+        scaled = np.ldexp(vectors, -exponent)
+        norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+        outside = np.ldexp(norm, exponent) > radius
+        if not outside.any():
+            return np.asarray(vectors)
+        shortened = scaled * (radius / np.where(outside, norm, 1.0))
+    return np.where(outside, shortened, vectors)
+
+
+def _surely_inside(vectors: FloatArray, radius: float) -> bool:
+    """Whether all vectors are shorter by more than rounding of plain squares explains."""
+    if not 1e-140 < radius < 1e140 or not vectors.size:
+        return False
+    square = np.einsum("...i,...i->...", vectors, vectors)
+    return bool(square.max() <= (radius * (1.0 - 1e-6)) ** 2)  # not of NaN
+
+
+def _clip_rows(vectors: FloatArray, radius: float) -> FloatArray:
+    """:func:`clip_norm` of many rows, some at a time, whose temporary arrays stay in the cache."""
+    step = max(1, CHUNK_ENTRIES // vectors.shape[-1])
+    found = vectors
+    for start in range(0, len(vectors), step):
+        rows = vectors[start : start + step]
+        clipped = _clip(rows, radius)
+        if clipped is not rows:
+            found = np.array(vectors) if found is vectors else found
+            found[start : start + step] = clipped
+    return np.asarray(found)
+
+
+# Distances in the units of those who measured the records.
+
+#: Units that covariances and tensors are often in by mistake; see :attr:`Manifold.other_units`.
+OF_MATRICES = (
+    "covariances in microvolts squared are 1e12 times those in volts squared, diffusion tensors in "
+    "mm^2/s a thousandth of those in um^2/ms"
+)
+#: By how much fractional anisotropy changes at most for each unit of distance.
+_ANISOTROPY = math.sqrt(2.0 / 3.0)
+#: Logarithm up to which a factor is said as a percentage, and that of the largest one.
+_AS_PERCENT, _LARGEST = math.log(2.0), 700.0
+
+
+class Unit(ABC):
+    """What distances are said in by those who measured the records, and how.
+
+    Attributes
+    ----------
+    label : str
+        What an axis in this unit is called.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> unit = riemdp.Sphere(2).unit(0.5)
+    >>> unit.label, unit.said(0.5)
+    ('degrees', '28.6 degrees')
+    """
+
+    label: ClassVar[str]
+
+    @abstractmethod
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return geodesic distances in this unit.
+
+        Parameters
+        ----------
+        distance : array_like, shape (...)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+
+    @abstractmethod
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Return the geodesic distances that are so much in this unit.
+
+        Parameters
+        ----------
+        value : array_like, shape (...)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+
+    @abstractmethod
+    def said(self, distance: float) -> str:
+        """Say a distance in words, to follow its number in brackets.
+
+        Parameters
+        ----------
+        distance : float
+
+        Returns
+        -------
+        str
+        """
+
+    def short(self, distance: float) -> str:
+        """Say it in few words, as pictures have room for; by default those of :meth:`said`.
+
+        Parameters
+        ----------
+        distance : float
+
+        Returns
+        -------
+        str
+        """
+        return self.said(distance)
+
+
+@dataclass(frozen=True)
+class Degrees(Unit):
+    """Degrees of an angle.
+
+    Parameters
+    ----------
+    per_distance : float, default 1.0
+        Radians for each unit of geodesic distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.spaces import Degrees
+    >>> degrees = Degrees()
+    >>> float(degrees.of(np.pi)), degrees.said(0.1)
+    (180.0, '5.73 degrees')
+    """
+
+    label = "degrees"
+
+    per_distance: float = 1.0
+
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return distances in degrees; see :meth:`Unit.of`."""
+        return np.asarray(np.degrees(self.per_distance * np.asarray(distance)))
+
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Inverse of :meth:`of`."""
+        return np.asarray(np.radians(value) / self.per_distance)
+
+    def said(self, distance: float) -> str:
+        """As in ``"1.5 degrees"``; see :meth:`Unit.said`."""
+        return f"{math.degrees(self.per_distance * distance):.3g} degrees"
+
+
+@dataclass(frozen=True)
+class _Eigenvalues(Unit):
+    """The largest change of eigenvalues that is possible at a distance.
+
+    With ``anisotropy``, for matrices of size 3, how far that may differ is said too.
+    """
+
+    form: ClassVar[tuple[str, str]]
+
+    anisotropy: bool = False
+
+    def said(self, distance: float) -> str:
+        """As in ``"that far, eigenvalues differ by at most 5 %"``; see :meth:`Unit.said`."""
+        said = f"that far, eigenvalues differ by {self.form[0].format(float(self.of(distance)))}"
+        most = _ANISOTROPY * distance
+        if not (self.anisotropy and most < 1.0):  # 1 is all it can differ
+            return said
+        return f"{said}, fractional anisotropy by at most {most:.3g}"
+
+    def short(self, distance: float) -> str:
+        """As in ``"eigenvalues: 5 %"``; see :meth:`Unit.short`."""
+        return f"eigenvalues: {self.form[1].format(float(self.of(distance)))}"
+
+
+class EigenvaluePercent(_Eigenvalues):
+    """Change of eigenvalues in percent."""
+
+    label = "eigenvalues differ by at most, in %"
+    form = "at most {:.3g} %", "{:.3g} %"
+
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return ``100 (e^distance - 1)``; see :meth:`Unit.of`."""
+        with np.errstate(over="ignore"):
+            return np.asarray(100.0 * np.expm1(distance))
+
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Inverse of :meth:`of`."""
+        return np.asarray(np.log1p(np.maximum(np.asarray(value) / 100.0, -0.99)))
+
+
+class EigenvalueFactor(_Eigenvalues):
+    """Change of eigenvalues as a factor."""
+
+    label = "eigenvalues differ by a factor of at most"
+    form = "a factor of at most {:.3g}", "factor {:.3g}"
+
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return ``e^distance``; see :meth:`Unit.of`."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(distance))
+
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Inverse of :meth:`of`."""
+        return np.asarray(np.log(np.maximum(value, 1e-300)))
+
+
+def eigenvalues(distance: float, k: int) -> Unit | None:
+    """Return how far eigenvalues of k x k matrices may differ, by the distance of their logarithms.
+
+    By Weyl's inequality each logarithm of an eigenvalue differs by at most the distance of two
+    matrices, log-Euclidean or affine-invariant. Of size 3 fractional anisotropy is said too: it
+    moves by at most sqrt(2/3) for each unit of distance (docs/proofs/anisotropy.md). None where the
+    factor at the largest distance is too large for float64.
+    """
+    if not distance <= _LARGEST:
+        return None
+    unit = EigenvaluePercent if distance <= _AS_PERCENT else EigenvalueFactor
+    return unit(anisotropy=k == 3)
+
+
+# Checks on points that all manifolds share.
 
 T = TypeVar("T", bound=np.generic)
 

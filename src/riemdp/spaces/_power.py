@@ -12,12 +12,10 @@ from riemdp._checks import count, kind_of, positive
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.spaces._ball import Ball
-from riemdp.spaces._box_ball import BoxBall
-from riemdp.spaces._combined import Combined, Cut
-from riemdp.spaces._flat_manifold import FlatManifold
+from riemdp.spaces._euclidean import FlatManifold
 from riemdp.spaces._manifold import Manifold, check_manifold
-from riemdp.spaces._norms import long_norm
-from riemdp.spaces._points import as_floats, check_shape
+from riemdp.spaces._points import as_floats, check_shape, long_norm
+from riemdp.spaces._product import BoxBall, Combined, Cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

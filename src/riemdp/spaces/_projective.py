@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, final
 
 from riemdp._checks import count
 from riemdp._part import register
-from riemdp.spaces._antipodal import AntipodalQuotient, signed
 from riemdp.spaces._points import as_floats
+from riemdp.spaces._quotient import AntipodalQuotient, signed
 from riemdp.spaces._sphere import Sphere
 
 if TYPE_CHECKING:

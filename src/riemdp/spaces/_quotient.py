@@ -1,14 +1,16 @@
-"""Manifolds that others cover: points are orbits of isometries."""
+"""Quotients of spaces by groups of isometries."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.spaces._ball import Ball
 from riemdp.spaces._manifold import Manifold
-from riemdp.spaces._modelled import Modelled
+from riemdp.spaces._points import Degrees, as_floats, with_axes
 from riemdp.spaces._slice import WholeSlice
 
 if TYPE_CHECKING:
@@ -19,9 +21,94 @@ if TYPE_CHECKING:
 
     from riemdp.spaces._points import FloatArray
     from riemdp.spaces._slice import Slice
+    from riemdp.spaces._sphere import Sphere
 
     #: An enclosure of python-flint.
     Arb = Any
+
+
+# Manifolds with the geometry of another one.
+
+
+class Modelled(Manifold):
+    """A manifold whose points stand for points of another one, its model, with that geometry.
+
+    Curvature, geodesics and frames are the model's, and tangent vectors are vectors of it.
+    """
+
+    @property
+    @abstractmethod
+    def _model(self) -> Manifold:
+        """The other manifold."""
+
+    @abstractmethod
+    def _in_model(self, points: ArrayLike) -> FloatArray:
+        """Return what points are in the model."""
+
+    @abstractmethod
+    def _of_model(self, points: ArrayLike) -> FloatArray:
+        """Points that points of the model stand for."""
+
+    @abstractmethod
+    def _beside(self, base: ArrayLike, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return base points in the model, and the others as seen from them: the nearest ones."""
+
+    @property
+    def tangent_shape(self) -> tuple[int, ...]:
+        """That of the model."""
+        return self._model.tangent_shape
+
+    @property
+    def curvature_bound(self) -> float:
+        """That of the model."""
+        return self._model.curvature_bound
+
+    @property
+    def curvature_floor(self) -> float:
+        """That of the model."""
+        return self._model.curvature_floor
+
+    @property
+    def constant_curvature(self) -> float | None:
+        """That of the model."""
+        return self._model.constant_curvature
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Exponential of the model."""
+        return self._of_model(self._model.exp(self._in_model(base), tangent))
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """Logarithm of the model."""
+        return self._model.log(*self._beside(base, point))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Frame of the model."""
+        return self._model.tangent_vector(self._in_model(base), coordinates)
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Inverse of :meth:`tangent_vector`."""
+        return self._model.tangent_coordinates(self._in_model(base), tangent)
+
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Those of the model; see :meth:`Manifold.coordinates`."""
+        return self._model.coordinates(*self._beside(center, points))
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """See :meth:`Manifold.point`."""
+        return self._of_model(self._model.point(self._in_model(center), coordinates))
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        """Clip in the model; see :meth:`Manifold.clip`."""
+        points = self.read(points)
+        start, near = self._beside(center, points)
+        outside = self._model.dist(start, near) > radius
+        if not outside.any():
+            return points.copy()
+        moved = self._of_model(self._model.clip(start, near, radius))
+        return np.where(with_axes(outside, self.point_shape), moved, points)
+
+
+# Manifolds that others cover: points are orbits of isometries.
 
 #: Rounding of a representative that an author computes, in units of that of the cover.
 _LIFTING = 8.0
@@ -325,3 +412,77 @@ class DiscreteQuotient(Quotient, Modelled):
         ndarray, shape (..., \*cover.point_shape)
         """
         return self.nearest(self.lift(ball.center), self.lift(points))
+
+
+# Spheres up to sign: what rotations and axes have in common.
+
+
+class AntipodalQuotient(DiscreteQuotient):
+    """A quotient of a sphere in which opposite points are one.
+
+    References
+    ----------
+    docs/proofs/quotients.md, "Opposite points"
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def cover(self) -> Sphere:
+            """Space of the representatives."""
+
+    @property
+    def injectivity_radius(self) -> float:
+        """Half that of the sphere."""
+        return 0.5 * self.cover.injectivity_radius
+
+    @property
+    def diameter(self) -> float:
+        """Half that of the sphere, rounded up."""
+        return float(np.nextafter(self.injectivity_radius, np.inf))
+
+    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
+        """Degrees; see :meth:`Manifold.unit`."""
+        return Degrees()
+
+    def nearest(self, base: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Return the one of two opposite points on the side of ``base``, that given on no side."""
+        points = as_floats(points)
+        return np.where(dot(as_floats(base), points)[..., None] < 0.0, -points, points)
+
+    def orbit(self, points: ArrayLike) -> FloatArray:
+        """Both."""
+        points = as_floats(points)
+        return np.stack([points, -points])
+
+    def folded(self, ends: Sequence[Arb]) -> Sequence[Arb] | None:
+        """Coordinates of the shorter of two opposite points; see :meth:`Quotient.folded`."""
+        from flint import arb
+
+        end = arb.pi() / arb(self.cover.curvature).sqrt()
+        length = sum([x * x for x in ends], arb(0)).nonnegative_part().sqrt()
+        if length < end / 2:
+            return ends
+        if length > end / 2:
+            factor = 1 - end / length
+            return [factor * x for x in ends]
+        return None
+
+
+def dot(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Scalar products of vectors ``(..., N)``, shape ``(...)``, added in order.
+
+    No row rounds otherwise for those beside it.
+    """
+    found = first[..., 0] * second[..., 0]
+    for i in range(1, first.shape[-1]):
+        found = found + first[..., i] * second[..., i]
+    return np.asarray(found)
+
+
+def signed(points: FloatArray) -> FloatArray:
+    """Return vectors ``(..., N)`` with a positive first entry among those that are not zero."""
+    first = np.argmax(points != 0.0, axis=-1)[..., None]
+    flip = np.take_along_axis(points, first, axis=-1) < 0.0
+    # zero has one sign too
+    return np.asarray(np.where(flip, -points, points)) + 0.0

@@ -10,8 +10,8 @@ import numpy as np
 from riemdp._checks import real_entries
 from riemdp._errors import NotOnManifoldError
 from riemdp._part import register
-from riemdp.spaces._antipodal import AntipodalQuotient, dot
 from riemdp.spaces._points import VALIDATION_TOLERANCE, as_floats, check_points, raise_first
+from riemdp.spaces._quotient import AntipodalQuotient, dot
 from riemdp.spaces._sphere import Sphere
 
 if TYPE_CHECKING:

@@ -9,17 +9,15 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp._errors import UnsupportedBallError
-from riemdp.spaces import _symmetric, _symmetric_checks
+from riemdp.spaces import _symmetric
 from riemdp.spaces._manifold import Manifold
 from riemdp.spaces._pictures import draw_ellipses
-from riemdp.spaces._points import as_floats
-from riemdp.spaces._units import OF_MATRICES, eigenvalues
+from riemdp.spaces._points import OF_MATRICES, as_floats, eigenvalues
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.spaces._points import FloatArray
-    from riemdp.spaces._units import Unit
+    from riemdp.spaces._points import FloatArray, Unit
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Half the range of log-eigenvalues that float64 holds in one matrix, with a margin.
@@ -61,7 +59,7 @@ class SPDManifold(Manifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        return _symmetric_checks.check_definite(points, self.k)
+        return _symmetric.check_definite(points, self.k)
 
     def _log_eigh(self, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues and eigenvectors of points."""

@@ -12,8 +12,7 @@ import numpy as np
 from riemdp._checks import shown
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.spaces import _symmetric, _symmetric_checks
-from riemdp.spaces._jacobi import orthogonal_rows
+from riemdp.spaces import _symmetric
 from riemdp.spaces._manifold import Manifold
 from riemdp.spaces._points import as_floats
 from riemdp.spaces._spd import (
@@ -23,6 +22,7 @@ from riemdp.spaces._spd import (
     half_range,
     log_condition,
 )
+from riemdp.spaces._symmetric import orthogonal_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -148,7 +148,7 @@ class SPDAffineInvariant(LogarithmicSPD):
             return _symmetric.congruent(factor, _symmetric.expm_within(inside, 0.0, reach))
 
         found, narrow = within(REACH), half_range(self.k)
-        if narrow == REACH or (held := _symmetric_checks.is_held(found)).all():
+        if narrow == REACH or (held := _symmetric.is_held(found)).all():
             return found
         return np.where(held[..., None, None], found, within(narrow))
 
@@ -207,7 +207,7 @@ class SPDAffineInvariant(LogarithmicSPD):
         return distance_rounding(center, radius)
 
     def _factor(self, points: ArrayLike) -> FloatArray:
-        return _symmetric_checks.check_positive_definite(as_floats(points))
+        return _symmetric.check_positive_definite(as_floats(points))
 
 
 def inverse_factor(factor: FloatArray) -> FloatArray:

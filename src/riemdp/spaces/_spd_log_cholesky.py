@@ -10,10 +10,9 @@ import numpy as np
 
 from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
-from riemdp.spaces import _symmetric, _symmetric_checks
-from riemdp.spaces._flat_manifold import FlatManifold
-from riemdp.spaces._norms import clip_norm, long_norm
-from riemdp.spaces._points import as_floats
+from riemdp.spaces import _symmetric
+from riemdp.spaces._euclidean import FlatManifold
+from riemdp.spaces._points import as_floats, clip_norm, long_norm
 from riemdp.spaces._spd import SPDManifold, least_ratio
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class SPDLogCholesky(SPDManifold, FlatManifold):
         float64.
         """
         correlation, scale = _symmetric.correlations(as_floats(points))
-        factor = _symmetric_checks.check_positive_definite(correlation)
+        factor = _symmetric.check_positive_definite(correlation)
         log_diagonal = np.log(np.einsum("...ii->...i", factor)) + np.log(scale)
         rows, columns = _below_diagonal(self.k)
         return np.concatenate([log_diagonal, scale[..., rows] * factor[..., rows, columns]], -1)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._part import register
-from riemdp.spaces import _symmetric, _symmetric_checks
-from riemdp.spaces._flat_manifold import FlatManifold
+from riemdp.spaces import _symmetric
+from riemdp.spaces._euclidean import FlatManifold
 from riemdp.spaces._points import as_floats
 from riemdp.spaces._spd import LogarithmicSPD, check_condition, distance_rounding, half_range
 
@@ -134,7 +134,7 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
 
         For callers that compute eigenvalues next, which decide it. See :meth:`Manifold.validate`.
         """
-        return _symmetric_checks.check_symmetric(points, self.k)
+        return _symmetric.check_symmetric(points, self.k)
 
 
 def _weighted(vectors: FloatArray, weights: FloatArray, matrices: FloatArray) -> FloatArray:

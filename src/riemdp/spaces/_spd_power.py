@@ -12,7 +12,7 @@ from riemdp._checks import real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.spaces import _symmetric
-from riemdp.spaces._flat_manifold import FlatManifold
+from riemdp.spaces._euclidean import FlatManifold
 from riemdp.spaces._points import as_floats
 from riemdp.spaces._spd import SPDManifold, check_condition, least_ratio
 

@@ -12,16 +12,17 @@ from riemdp._checks import count, real
 from riemdp._errors import CutLocusError, InvalidParameterError
 from riemdp._part import register
 from riemdp.spaces._manifold import Manifold
-from riemdp.spaces._norms import all_within, square_norm
 from riemdp.spaces._pictures import draw_on_globe
 from riemdp.spaces._points import (
     VALIDATION_TOLERANCE,
+    Degrees,
+    all_within,
     as_floats,
     check_finite,
     check_shape,
     raise_first,
+    square_norm,
 )
-from riemdp.spaces._units import Degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver
     from riemdp.statistics._means import FrechetMean, TangentMean, mean_for
-    from riemdp.statistics._moments import Moments
+    from riemdp.statistics._moments import Moments, ReleasedMoments
     from riemdp.statistics._named_values import NamedValues
     from riemdp.statistics._neighbours import (
         AddRemove,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         contrast_interval,
     )
     from riemdp.statistics._regression import TangentRegression
-    from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._robust_steps import GeometricMedian, HuberMean
     from riemdp.statistics._rotations import MeanRotation, unit_quaternions
     from riemdp.statistics._rows import Rows, shortened
@@ -87,12 +86,11 @@ else:
             "_chunks": "Chunks",
             "_classes": "ClassMoments",
             "_counted": "Counted counted weighted",
-            "_data": "Records as_records check_extras labels_of without",
+            "_data": "as_records check_extras labels_of Records without",
             "_directions": "DirectionalMoments",
             "_frechet_mean": "check_rows check_shape_of_rows frechet_mean tangent_mean",
             "_mean_solver": "CertifiedMean MeanSolver",
             "_means": "FrechetMean TangentMean mean_for",
-            "_moments": "Moments",
             "_named_values": "NamedValues",
             "_neighbours": (
                 "AddRemove Groups Neighbours ReplaceOne ReplacePoint check_neighbours public_size"
@@ -102,18 +100,18 @@ else:
             "_recentred": "Recentred check_inference",
             "_refined_mean": "RefinedMean",
             "_regions": (
-                "ConfidenceEllipsoid ConfidenceRegion DirectionalRegion confidence_region "
-                "contrast_interval"
+                "confidence_region ConfidenceEllipsoid ConfidenceRegion contrast_interval "
+                "DirectionalRegion"
             ),
             "_regression": "TangentRegression",
-            "_released_moments": "ReleasedMoments",
+            "_moments": "Moments ReleasedMoments",
             "_rows": "Rows shortened",
             "_robust_steps": "GeometricMedian HuberMean",
             "_rotations": "MeanRotation unit_quaternions",
             "_sensitivity": "frechet_mean_sensitivity log_stretch tangent_mean_sensitivity",
             "_shapes": "ProcrustesMean preshapes",
             "_solver_of_space": "register_solver",
-            "_statistic": "Outline Statistic check_statistic outline through",
+            "_statistic": "check_statistic outline Outline Statistic through",
             "_stream": "Streamed",
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from riemdp.spaces import Aligned, Ball, DiscreteQuotient, Manifold
-from riemdp.statistics._exact_mean import ExactMean
-from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, ball_of_mean
+from riemdp.statistics._mean_solver import CertifiedMean, ExactMean, MeanSolver, ball_of_mean
 from riemdp.statistics._records import check_inside
 from riemdp.statistics._solver_of_space import mean_solver, register_solver, space_solver
 

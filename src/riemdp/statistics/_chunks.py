@@ -13,8 +13,7 @@ import numpy as np
 
 from riemdp._checks import count, kind_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.statistics._data import labels_of
-from riemdp.statistics._ids import first_twice
+from riemdp.statistics._data import first_twice, labels_of
 
 if TYPE_CHECKING:
     from typing import Self

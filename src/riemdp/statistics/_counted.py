@@ -14,12 +14,11 @@ from riemdp._combinations import LABELS_HAVE_PLACES, NO_SUM, WEIGHTS_HAVE_PLACES
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
 from riemdp._part import register
 from riemdp.kernel import UNIT, Sum, added_products, sum_of
-from riemdp.statistics._around import Around
 from riemdp.statistics._data import check_extras
 from riemdp.statistics._query import Answer, Query, Value
 from riemdp.statistics._records import whole_weights
 from riemdp.statistics._rows import Rows, quotient_of, root_up, vector_ball
-from riemdp.statistics._statistic import Statistic, check_query, outline
+from riemdp.statistics._statistic import Around, Statistic, check_query, outline
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -1,8 +1,9 @@
-"""Records: points, and what belongs to each of them."""
+"""Records with their labels, covariates, weights and ids."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,16 +16,64 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._part import is_own_throughout
 from riemdp._zarr_arrays import check_codecs, is_zarr
 from riemdp.kernel import places_are_alike, rows_for, tiles
-from riemdp.statistics._ids import first_twice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.spaces import Manifold
 
+
+# Ids of records: that none comes twice, without keeping them.
+
+#: Bytes of a digest: two of 2^40 ids have the same one with probability 2^-49.
+_BYTES = 16
+_DIGEST = np.dtype(f"V{_BYTES}")
+
+
+def first_twice(ids: Iterable[Any]) -> int | None:
+    """Return the first place of an id that was there before; None if there is none."""
+    seen: set[tuple[type, Any]] = set()
+    for place, one in enumerate(ids):
+        if (type(one), one) in seen:
+            return place
+        seen.add((type(one), one))
+    return None
+
+
+def digests(ids: Iterable[Any], key: bytes) -> NDArray[np.void]:
+    """Return a number of 16 bytes for each id, the same for the same one, under a secret key.
+
+    The key is random, of one pass: nobody can look for ids that have the same digest.
+    """
+    found = bytearray()
+    for one in ids:
+        text = f"{type(one).__name__}:{one}".encode("utf-8", "surrogatepass")
+        found += hashlib.blake2b(text, digest_size=_BYTES, key=key).digest()
+    return np.frombuffer(bytes(found), dtype=_DIGEST)
+
+
+def has_twice(found: list[NDArray[np.void]]) -> bool:
+    """Whether two digests are the same."""
+    numbers = _sorted(found)
+    return bool((numbers[1:] == numbers[:-1]).all(axis=1).any())
+
+
+def has_unknown(found: list[NDArray[np.void]], known: NDArray[np.void]) -> bool:
+    """Whether a digest is none of those known; none of either may be there twice."""
+    both = _sorted([*found, known])
+    twice = int((both[1:] == both[:-1]).all(axis=1).sum())
+    return twice != sum(map(len, found))
+
+
+def _sorted(found: list[NDArray[np.void]]) -> NDArray[np.uint64]:
+    numbers = np.concatenate([*found, np.empty(0, _DIGEST)]).view(np.uint64).reshape(-1, 2)
+    return numbers[np.lexsort(numbers.T)]
+
+
+# Records: points, and what belongs to each of them.
 
 #: What may belong to points, by the name of the field.
 _EXTRAS = ("labels", "covariates", "weights", "users")

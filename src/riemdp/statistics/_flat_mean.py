@@ -14,7 +14,6 @@ from riemdp.spaces import (
     _logarithms,
     _points,
     _symmetric,
-    _symmetric_checks,
     raise_first,
 )
 
@@ -69,8 +68,8 @@ def circle(ball: Ball, data: FloatArray, weights: FloatArray | None) -> tuple[Fl
 def check_data(k: int, points: ArrayLike) -> FloatArray:
     """Check that ``(..., k, k)`` matrices are symmetric; :func:`log_euclidean` checks the rest."""
     if k in {2, 3}:
-        return _symmetric_checks.check_mirrored(points, k)
-    return _symmetric_checks.check_symmetric(points, k)
+        return _symmetric.check_mirrored(points, k)
+    return _symmetric.check_symmetric(points, k)
 
 
 def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
@@ -116,7 +115,7 @@ def _mean(
             logs, condition, outside = found.entries.T, found.condition, found.outside
         if outside.any():
             if k == 3:
-                _symmetric_checks.check_symmetric(data, 3)  # names what is not finite
+                _symmetric.check_symmetric(data, 3)  # names what is not finite
             matrices, condition[outside] = _decomposed(some, outside, rows.start)
             logs[outside] = matrices[:, *places]
         scaled = logs * share[:, None]
@@ -230,7 +229,7 @@ def _mean_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
         sums = list(zip(*_symmetric.map_chunks(part, n, 2), strict=True))
     except NotOnManifoldError:
         # Entries that are not finite and diagonals that are not positive have their own names.
-        _symmetric_checks.check_symmetric(data, 2)
+        _symmetric.check_symmetric(data, 2)
         raise
     log_det, p, q, excess, square = (math.fsum(terms) for terms in sums)
     condition = 1.0 + excess

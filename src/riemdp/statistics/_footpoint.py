@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.spaces import Ball
-    from riemdp.statistics._exact_mean import ExactMean
+    from riemdp.statistics._mean_solver import ExactMean
     from riemdp.statistics._query import Metric, Partial, Pass
 
 #: Largest tolerance, as a share of the radius.

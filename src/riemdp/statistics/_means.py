@@ -9,8 +9,8 @@ from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
 from riemdp.kernel import Vector
-from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._footpoint import Footpoint
+from riemdp.statistics._mean_solver import ExactSum
 from riemdp.statistics._query import Value
 from riemdp.statistics._records import in_units
 from riemdp.statistics._rows import Rows

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.spaces import Ball, FloatArray
-    from riemdp.statistics._released_moments import ReleasedMoments
+    from riemdp.statistics._moments import ReleasedMoments
 
 #: What has been computed of a chunk of the records.
 Partial = Any

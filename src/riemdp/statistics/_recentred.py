@@ -11,17 +11,16 @@ import numpy as np
 from riemdp._checks import kind_of, positive, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
-from riemdp.statistics._around import Around
 from riemdp.statistics._rows import vector_ball
-from riemdp.statistics._seen import steps_ball, view_from_centre
-from riemdp.statistics._steps import at_mean, mean_query
+from riemdp.statistics._seen import at_mean, mean_query, steps_ball, view_from_centre
+from riemdp.statistics._statistic import Around
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from riemdp.spaces import Ball
+    from riemdp.statistics._moments import ReleasedMoments
     from riemdp.statistics._query import Queries
-    from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._sums import SumStatistic
 
 

@@ -1,22 +1,20 @@
-"""Confidence regions for the mean of the law that records come from."""
+"""Confidence regions of released moments, and the laws they rest on."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, final
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Literal, cast, final
 
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import is_one_of, real_array, shown
+from riemdp._checks import count, is_one_of, real, real_array, shown
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.statistics._largest_eigenvalue import largest_eigenvalue_quantile
-from riemdp.statistics._noisy_variance import calibrated
-from riemdp.statistics._released_moments import ReleasedMoments, check_level
+from riemdp.statistics._moments import ReleasedMoments, check_level
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,6 +22,189 @@ if TYPE_CHECKING:
     from riemdp.spaces import FloatArray
 
     Method = Literal["ellipsoid", "directional", "distribution-free"]
+
+
+# Chi-squared tests with a noisy variance in the denominator: their exact worst case.
+
+#: Nodes of the Gauss-Legendre rule, and where the normal law is cut.
+_NODES, _CUT = 64, 9.0
+#: Variances tried, of a geometric grid, and up to which multiple of the larger of floor and noise.
+_GRID, _TOP = 128, 1e6
+#: Share of the largest value of the grid that a peak has, for it to be looked at closely.
+_NEAR = 0.95
+#: Margins, as shares: of a computed tail, and of what a quantile leaves to the noise.
+_MARGIN, _LEFT = 1e-5, 1e-3
+
+
+def worst_tail(
+    dim: int, statistic: float, *, inflation: float, noise: float, floor: float
+) -> float:
+    """Largest probability of a quotient over all variances, up to a share of 1e-5, and at most 1.
+
+    With independent X, chi-squared of ``dim`` degrees of freedom, and a standard normal number G,
+    it is the supremum over ``v >= floor`` of ``P(X v >= statistic * max(v + noise * G + inflation,
+    floor))``. ``noise`` and ``floor`` are positive, ``statistic`` and ``inflation`` not negative.
+    """
+    spread, more = noise / floor, inflation / floor
+    grid = np.geomspace(1.0, _TOP * max(1.0, spread), _GRID)
+    tails = _tails(dim, statistic, more, spread, grid)
+    largest = float(tails.max())
+    # There may be a peak next to the floor that is hardly higher than the limit far from it.
+    padded = np.concatenate([[-1.0], tails, [-1.0]])
+    peak = (tails > padded[:-2]) & (tails >= padded[2:]) & (tails >= _NEAR * largest)
+    for top in map(int, np.flatnonzero(peak)):
+        near = np.geomspace(grid[max(top - 1, 0)], grid[min(top + 1, _GRID - 1)], 33)
+        largest = max(largest, float(_tails(dim, statistic, more, spread, near).max()))
+    return min(1.0, (1.0 + _MARGIN) * largest)
+
+
+def _tails(
+    dim: int, statistic: float, inflation: float, noise: float, variances: FloatArray
+) -> FloatArray:
+    """Probability for each variance, in units of the floor."""
+    from scipy.special import chdtrc, ndtr
+
+    nodes, weights = _rule()
+    v = variances[:, None]
+    # Below the kink the denominator is the floor.
+    kink = np.maximum((1.0 - v - inflation) / noise, -_CUT)
+    half = 0.5 * (_CUT - kink)
+    g = kink + half * (1.0 + nodes)
+    quotient = np.maximum(v + noise * g + inflation, 1.0) / v
+    density = np.exp(-0.5 * g * g) / math.sqrt(2.0 * math.pi)
+    above = (half * weights * density * chdtrc(dim, statistic * quotient)).sum(axis=-1)
+    below = (ndtr(kink) * chdtrc(dim, statistic / v))[:, 0]
+    return np.asarray(above + below)
+
+
+@lru_cache(maxsize=1)
+def _rule() -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
+def calibrated(dim: int, alpha: float, *, noise: float, floor: float) -> tuple[float, float]:
+    """Critical value and inflation at which :func:`worst_tail` is ``alpha``, in (0, 1).
+
+    The quantile of the chi-squared law at ``alpha``, up to a share of 1e-3 of that, and the least
+    inflation that keeps it valid.
+    """
+    ratio, inflation = _inflation(dim, alpha, noise / floor)
+    return ratio, inflation * noise
+
+
+@lru_cache(maxsize=256)
+def _inflation(dim: int, alpha: float, noise: float) -> tuple[float, float]:
+    """Return the critical value, and the inflation in units of the noise."""
+    from scipy.optimize import brentq
+    from scipy.special import chdtri
+
+    critical = float(chdtri(dim, (1.0 - _LEFT) * alpha))
+
+    def excess(units: float) -> float:
+        tail = worst_tail(dim, critical, inflation=units * noise, noise=noise, floor=1.0)
+        return tail - alpha
+
+    if excess(0.0) <= 0.0:
+        return critical, 0.0
+    enough = 1.0
+    while excess(enough) > 0.0:
+        enough *= 2.0
+    root = cast("float", brentq(excess, 0.0, enough, xtol=1e-7))
+    while excess(root) > 0.0:  # the root is known to both sides
+        root += 1e-6
+    return critical, root
+
+
+# Quantiles of the largest eigenvalue of a symmetric Gaussian matrix.
+
+#: Where scaled values are divided, before squares of them overflow.
+_LARGE = 1e100
+_LOG_LARGE = math.log(_LARGE)
+#: What quantiles are rounded up by, as a share.
+_UP = 1e-9
+
+
+def largest_eigenvalue_quantile(dim: int, beta: float) -> float:
+    """Bound that the largest eigenvalue of symmetric Gaussian noise exceeds seldom.
+
+    The noise is a symmetric matrix with ``Var<N, H> = |H|_F^2``: independent normal entries, of
+    standard deviation 1 on the diagonal and ``1 / sqrt(2)`` off it. Its largest eigenvalue exceeds
+    the bound with probability ``beta``, in (0, 0.05], at most. It is the level at which the mean
+    number of eigenvalues above, slightly over-stated, is ``beta``: the quantile itself but for the
+    chance of two eigenvalues above it. See Mehta, "Random matrices", 3rd ed., Elsevier 2004,
+    section 7.2, and docs/proofs/confidence-regions.md.
+    """
+    size, probability = count(dim, "dim"), real(beta, "beta")
+    if not 0.0 < probability <= 0.05:
+        raise InvalidParameterError(f"beta must lie in (0, 0.05], got {shown(beta)}")
+    return _quantile(size, probability)
+
+
+@lru_cache(maxsize=256)
+def _quantile(dim: int, beta: float) -> float:
+    from scipy.optimize import brentq
+
+    edge, target = math.sqrt(2.0 * dim), math.log(beta)
+
+    def excess(level: float) -> float:
+        return log_mean_number_above(dim, level) - target
+
+    width = 1.0
+    while excess(edge + width) > 0.0:
+        width *= 2.0
+    # At the edge itself the number is more than 0.07.
+    return float(brentq(excess, edge, edge + width, xtol=1e-12)) * (1.0 + _UP)
+
+
+def log_mean_number_above(dim: int, level: float) -> float:
+    """Logarithm of a bound for the mean number of eigenvalues above a level t.
+
+    It is ``c_d F_{d-1}(t) + sum_{j < d-1} A_j(t)`` with ``F_j`` and ``A_j`` the integrals beyond t
+    of the Hermite function ``phi_j`` and of its square: every term is positive, since t is at least
+    ``sqrt(2 d)``, beyond the zeros of these functions.
+    """
+    from scipy.special import erfcx
+
+    t, root_pi = level, math.sqrt(math.pi)
+    # Of phi_j and F_j the factor exp(-t^2 / 2) is left out, of A_j its square; log_scale is what
+    # the first two were divided by since.
+    before, value, log_scale = 0.0, root_pi**-0.5, 0.0
+    tail_before, tail = 0.0, root_pi**-0.5 * math.sqrt(0.5 * math.pi) * float(erfcx(t / 2.0**0.5))
+    square, squares = 0.5 * float(erfcx(t)), 0.0
+    for j in range(dim - 1):
+        squares += square
+        up = math.sqrt(0.5 * (j + 1))
+        following = (t * value - math.sqrt(0.5 * j) * before) / up
+        next_tail = (value + math.sqrt(0.5 * j) * tail_before) / up
+        square += following * value / (2.0 * up)
+        before, value, tail_before, tail = value, following, tail, next_tail
+        if value > _LARGE:
+            before, value = before / _LARGE, value / _LARGE
+            tail_before, tail = tail_before / _LARGE, tail / _LARGE
+            square, squares = square / _LARGE / _LARGE, squares / _LARGE / _LARGE
+            log_scale += _LOG_LARGE
+    first = _log_front(dim) + math.log(tail) + log_scale - 0.5 * t * t
+    if squares == 0.0:
+        return first
+    second = math.log(squares) + 2.0 * log_scale - t * t
+    return max(first, second) + math.log1p(math.exp(-abs(first - second)))
+
+
+def _log_front(dim: int) -> float:
+    """Logarithm of ``c_d``: ``sqrt(d/2) I_d / 2`` for even d and ``1 / I_{d-1}`` for odd d.
+
+    ``I_j``, the integral of ``phi_j`` over the line, is ``I_0 = sqrt(2) pi^(1/4)`` and
+    ``I_j = sqrt((j-1)/j) I_{j-2}``.
+    """
+    log_integral = 0.25 * math.log(math.pi) + 0.5 * math.log(2.0)
+    log_integral += 0.5 * math.fsum(math.log1p(-1.0 / j) for j in range(2, dim + 1, 2))
+    if dim % 2:
+        return -log_integral
+    return 0.5 * math.log(0.5 * dim) + math.log(0.5) + log_integral
+
+
+# Confidence regions for the mean of the law that records come from.
 
 _EPS = float(np.finfo(np.float64).eps)
 METHODS = ("ellipsoid", "directional", "distribution-free")

@@ -13,12 +13,22 @@ from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import Vector
-from riemdp.statistics._exact_mean import ExactSum
+from riemdp.statistics._mean_solver import ExactSum
 from riemdp.statistics._query import Value
 from riemdp.statistics._rows import Rows
-from riemdp.statistics._seen import View, seen_from, steps_ball, view_from_centre
+from riemdp.statistics._seen import (
+    LEAST,
+    View,
+    mean_of,
+    mean_query,
+    seen_from,
+    spread_doubt,
+    spread_of,
+    step_count,
+    steps_ball,
+    view_from_centre,
+)
 from riemdp.statistics._statistic import Statistic
-from riemdp.statistics._steps import LEAST, mean_of, mean_query, spread_doubt, spread_of, step_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

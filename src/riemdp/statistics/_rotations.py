@@ -12,9 +12,8 @@ from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.kernel import Products
 from riemdp.spaces import Rotations
-from riemdp.statistics._axes import leading_axis
 from riemdp.statistics._sums import symmetric_of
-from riemdp.statistics._unit_vectors import UnitVectorSum
+from riemdp.statistics._unit_vectors import UnitVectorSum, leading_axis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,7 @@ from riemdp.spaces import (
     landmarks_of,
     raise_first,
 )
-from riemdp.statistics._axes import leading_axis
-from riemdp.statistics._unit_vectors import UnitVectorSum
+from riemdp.statistics._unit_vectors import UnitVectorSum, leading_axis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,10 @@ from riemdp._lazy import lazy_entries
 from riemdp._part import is_proof
 from riemdp.spaces import FlatManifold, Manifold
 from riemdp.statistics import _flat_mean
-from riemdp.statistics._exact_mean import ExactMean, ExactSum
 from riemdp.statistics._mean_solver import (
     CertifiedMean,
+    ExactMean,
+    ExactSum,
     MeanSolver,
     unknown_mean,
 )

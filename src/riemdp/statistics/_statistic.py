@@ -1,4 +1,4 @@
-"""What is asked of records in a public ball, and what is made of the answers."""
+"""Statistics: generators of queries, and those around another one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from riemdp._checks import kind_of, scale
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp._part import Part, is_named
+from riemdp._part import Part, both_proved, is_named
 from riemdp.statistics._data import check_extras
 from riemdp.statistics._query import Answer, Query, Value
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from riemdp.spaces import Ball
     from riemdp.statistics._data import Records
     from riemdp.statistics._query import Queries
+
+
+# What is asked of records in a public ball, and what is made of the answers.
 
 #: Most queries of one release: a document that states more is not worked through.
 _MOST = 100_000
@@ -358,3 +361,55 @@ def check_statistic(statistic: object) -> None:
         raise InvalidParameterError(
             f"statistic must be a riemdp.statistics.Statistic, got {kind_of(statistic)}"
         )
+
+
+# Statistics that are computed from the answers of another one.
+
+
+class Around(Statistic):
+    """What belongs to records is the business of the inner statistic, and so are its proofs."""
+
+    statistic: Statistic
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the inner statistic takes; see :attr:`Statistic.takes`."""
+        return self.statistic.takes
+
+    @property
+    def by_place(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What of that is public; see :attr:`Statistic.by_place`."""
+        return self.statistic.by_place
+
+    @property
+    def inside(self) -> tuple[Statistic, ...]:
+        """The inner statistic."""
+        return (self.statistic,)
+
+    def proofs(self) -> Mapping[str, str | None]:
+        """Its own, and those of the inner statistic."""
+        return both_proved({self.name: self.proof}, self.statistic.proofs())
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Its own, and those of the inner statistic; see :meth:`Statistic.proofs_on`."""
+        return both_proved({self.name: self.proof}, self.statistic.proofs_on(ball))
+
+    def check_size(self, n: int) -> None:
+        """See :meth:`Statistic.check_size`."""
+        self.statistic.check_size(n)
+
+    def check_chunk(self, records: Records) -> Any:
+        """See :meth:`Statistic.check_chunk`."""
+        return self.statistic.check_chunk(records)
+
+    def check_chunks(self, noted: Sequence[Any]) -> None:
+        """See :meth:`Statistic.check_chunks`."""
+        self.statistic.check_chunks(noted)
+
+    def absent(self) -> Mapping[str, object]:
+        """Return that of the inner statistic; see :meth:`Statistic.absent`."""
+        return self.statistic.absent()
+
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
+        """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
+        return self.statistic.typical_extras(size, generator)

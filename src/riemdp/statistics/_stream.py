@@ -17,9 +17,16 @@ from riemdp._progress import ticks, uncounted
 from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics._answer import Prepared, Summaries, merged
 from riemdp.statistics._chunks import opened_part
-from riemdp.statistics._data import Records, as_records, labels_of, without
+from riemdp.statistics._data import (
+    Records,
+    as_records,
+    digests,
+    has_twice,
+    has_unknown,
+    labels_of,
+    without,
+)
 from riemdp.statistics._frechet_mean import check_shape_of_rows
-from riemdp.statistics._ids import digests, has_twice, has_unknown
 from riemdp.statistics._users import averages_rows, owners_of
 
 if TYPE_CHECKING:

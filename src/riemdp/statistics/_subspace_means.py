@@ -10,11 +10,16 @@ import numpy as np
 
 from riemdp.spaces import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
-from riemdp.statistics._exact_mean import ExactMean
-from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, ball_of_mean, check_bound
+from riemdp.statistics._certified_grassmann import Subspaces
+from riemdp.statistics._mean_solver import (
+    CertifiedMean,
+    ExactMean,
+    MeanSolver,
+    ball_of_mean,
+    check_bound,
+)
 from riemdp.statistics._records import check_inside
 from riemdp.statistics._solver_of_space import register_solver
-from riemdp.statistics._subspace_logarithms import Subspaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from riemdp.kernel import Shape
     from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._data import Records
+    from riemdp.statistics._moments import ReleasedMoments
     from riemdp.statistics._query import Answer, Queries
-    from riemdp.statistics._released_moments import ReleasedMoments
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,17 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError
-from riemdp.statistics._noisy_variance import calibrated, worst_tail
-from riemdp.statistics._regions import SHARE_MEAN, caution, mean_noise_quantile
+from riemdp.statistics._regions import (
+    SHARE_MEAN,
+    calibrated,
+    caution,
+    mean_noise_quantile,
+    worst_tail,
+)
 
 if TYPE_CHECKING:
     from riemdp.spaces import FloatArray
-    from riemdp.statistics._released_moments import ReleasedMoments
+    from riemdp.statistics._moments import ReleasedMoments
 
 #: Levels above which an inflation is used, each a tenth of the one before, and the levels that the
 #: inflations are made for, as multiples of these: 0.05 comes first.

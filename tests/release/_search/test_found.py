@@ -19,9 +19,9 @@ from riemdp import (
     PureDP,
     private_ball,
 )
+from riemdp.release._search._adaptive import radii, radius_weights
 from riemdp.release._search._found import _left_out, _value
-from riemdp.release._search._numbers import radii, radius_weights
-from riemdp.release._search._records import beyond
+from riemdp.release._search._units import beyond
 
 from .conftest import cluster
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riemdp.release._search._numbers import place_weights, places, radii, radius_weights
-from riemdp.release._search._records import Records, below, beyond
+from riemdp.release._search._adaptive import place_weights, places, radii, radius_weights
+from riemdp.release._search._units import Records, below, beyond
 from riemdp.spaces import Ball, Euclidean, Sphere
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riemdp import Ball, Euclidean, SPDAffineInvariant, Sphere
-from riemdp.release._search._records import Records, below, beyond
+from riemdp.release._search._units import Records, below, beyond
 from riemdp.spaces import Product
 
 BALL = Ball(Euclidean(3), np.zeros(3), 1.0)

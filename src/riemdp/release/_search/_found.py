@@ -10,7 +10,7 @@ from riemdp._checks import real
 from riemdp._described import Described, digits
 from riemdp._errors import BudgetExceededError, InvalidParameterError
 from riemdp.privacy import Budget, Reservation, check_budget
-from riemdp.release._search._numbers import radii
+from riemdp.release._search._adaptive import radii
 from riemdp.release._search._steps import Search
 from riemdp.spaces import Ball
 from riemdp.statistics import ReplaceOne
