@@ -18,7 +18,7 @@ from riemdp import (
     Sphere,
     frechet_mean,
 )
-from riemdp.statistics import _space_form_mean
+from riemdp.statistics.curved import _space_form_mean
 
 TOLERANCE = 1e-8
 N = 10_000

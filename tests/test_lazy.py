@@ -23,8 +23,8 @@ from riemdp.noise import Family, family, has_family, rule
 from riemdp.noise import _rules as _noise_rules
 from riemdp.privacy import PrivacyCurve, PureCurve, _rules
 from riemdp.privacy._composed import worst_curve
-from riemdp.statistics import _solver_of_space
-from riemdp.statistics._solver_of_space import FlatAverage
+from riemdp.statistics.curved import _solver_of_space
+from riemdp.statistics.curved._solver_of_space import FlatAverage
 
 PACKAGE = Path(riemdp.__file__).parent
 #: Packages whose names are found lazily.

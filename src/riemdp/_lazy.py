@@ -20,7 +20,7 @@ def lazy_names(
     itself. Several threads may ask at once: importing waits for who is at it. See PEP 562.
     """
     title: str = package["__name__"]
-    public = [home for home in homes if not home.startswith("_")]
+    public = [home for home in homes if "_" not in home]
     modules = {name: f"{title}.{home}" for home, names in homes.items() for name in names.split()}
 
     def find(name: str) -> Any:

@@ -24,7 +24,7 @@ from riemdp import (
     private_mean,
     verify,
 )
-from riemdp.statistics._solver_of_space import mean_solver
+from riemdp.statistics.curved._solver_of_space import mean_solver
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 5)

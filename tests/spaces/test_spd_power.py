@@ -38,7 +38,7 @@ from riemdp import (
 from riemdp.research import ConformalRejection, Metropolis, PublicPriorLaplace
 from riemdp.spaces import FlatProduct, Power, Product, unvecd
 from riemdp.spaces._spd_power import _within_ratio
-from riemdp.statistics._solver_of_space import mean_solver
+from riemdp.statistics.curved._solver_of_space import mean_solver
 from riemdp.testing import check_part
 
 seeds = st.integers(0, 2**32 - 1)

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 
 from riemdp.spaces import clip_norm
-from riemdp.statistics import _descent_space_form as descent
-from riemdp.statistics._certified_grassmann import frames_of, logarithms
+from riemdp.statistics.curved import _descent_space_form as descent
+from riemdp.statistics.curved._certified_grassmann import frames_of, logarithms
 
 
 def space_form_mean(curvature, records, radius):

@@ -55,11 +55,11 @@ from riemdp.statistics import (
     largest_share,
     outline,
 )
-from riemdp.statistics import _certified_affine_invariant as certified_matrices
-from riemdp.statistics._certified_space_form import certificate
-from riemdp.statistics._descent_affine_invariant import whitening
 from riemdp.statistics._records import in_units, whole_weights
 from riemdp.statistics._sensitivity import alike
+from riemdp.statistics.curved import _certified_affine_invariant as certified_matrices
+from riemdp.statistics.curved._certified_space_form import certificate
+from riemdp.statistics.curved._descent_affine_invariant import whitening
 from riemdp.testing import check_part
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)

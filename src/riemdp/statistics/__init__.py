@@ -5,11 +5,6 @@ from typing import TYPE_CHECKING
 from riemdp._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from riemdp.statistics import (  # noqa: F401 -- what the table of solvers loads
-        _carried_means,
-        _solvers,
-        _subspace_means,
-    )
     from riemdp.statistics._answer import Prepared, Summaries, answer
     from riemdp.statistics._chunks import Chunks
     from riemdp.statistics._classes import ClassMoments
@@ -22,7 +17,6 @@ if TYPE_CHECKING:
         frechet_mean,
         tangent_mean,
     )
-    from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver
     from riemdp.statistics._means import FrechetMean, TangentMean, mean_for
     from riemdp.statistics._moments import Moments, ReleasedMoments
     from riemdp.statistics._named_values import NamedValues
@@ -56,7 +50,6 @@ if TYPE_CHECKING:
         tangent_mean_sensitivity,
     )
     from riemdp.statistics._shapes import ProcrustesMean, preshapes
-    from riemdp.statistics._solver_of_space import register_solver
     from riemdp.statistics._statistic import (
         Outline,
         Statistic,
@@ -78,6 +71,13 @@ if TYPE_CHECKING:
     )
     from riemdp.statistics._variance import DirectVariance, Variance
     from riemdp.statistics._weighted import Weighted, largest_share
+    from riemdp.statistics.curved import (  # noqa: F401 -- what the table of solvers loads
+        _carried_means,
+        _solvers,
+        _subspace_means,
+    )
+    from riemdp.statistics.curved._mean_solver import CertifiedMean, MeanSolver
+    from riemdp.statistics.curved._solver_of_space import register_solver
 else:
     __getattr__, __dir__ = lazy_names(
         globals(),
@@ -89,7 +89,7 @@ else:
             "_data": "as_records check_extras labels_of Records without",
             "_directions": "DirectionalMoments",
             "_frechet_mean": "check_rows check_shape_of_rows frechet_mean tangent_mean",
-            "_mean_solver": "CertifiedMean MeanSolver",
+            "curved._mean_solver": "CertifiedMean MeanSolver",
             "_means": "FrechetMean TangentMean mean_for",
             "_named_values": "NamedValues",
             "_neighbours": (
@@ -110,7 +110,7 @@ else:
             "_rotations": "MeanRotation unit_quaternions",
             "_sensitivity": "frechet_mean_sensitivity log_stretch tangent_mean_sensitivity",
             "_shapes": "ProcrustesMean preshapes",
-            "_solver_of_space": "register_solver",
+            "curved._solver_of_space": "register_solver",
             "_statistic": "check_statistic outline Outline Statistic through",
             "_stream": "Streamed",
             "_sums": "SumStatistic",

@@ -10,7 +10,6 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedError
 from riemdp.kernel import taken
-from riemdp.statistics._descent import descent_of
 from riemdp.statistics._query import Query
 from riemdp.statistics._records import whole_weights
 from riemdp.statistics._sensitivity import (
@@ -18,14 +17,15 @@ from riemdp.statistics._sensitivity import (
     log_stretch,
     weighted_frechet_mean_sensitivity,
 )
-from riemdp.statistics._solver_of_space import mean_solver
+from riemdp.statistics.curved._descent import descent_of
+from riemdp.statistics.curved._solver_of_space import mean_solver
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.spaces import Ball
-    from riemdp.statistics._mean_solver import ExactMean
     from riemdp.statistics._query import Metric, Partial, Pass
+    from riemdp.statistics.curved._mean_solver import ExactMean
 
 #: Largest tolerance, as a share of the radius.
 _CERTIFIABLE = 1e-3

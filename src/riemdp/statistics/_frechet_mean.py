@@ -12,16 +12,16 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.spaces import Ball, Manifold, check_ball, check_manifold, clip_norm
-from riemdp.statistics import _flat_mean
-from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._solver_of_space import space_solver
+from riemdp.statistics.curved import _flat_mean
+from riemdp.statistics.curved._mean_solver import check_bound
+from riemdp.statistics.curved._solver_of_space import space_solver
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.spaces import FloatArray
-    from riemdp.statistics._mean_solver import CertifiedMean
+    from riemdp.statistics.curved._mean_solver import CertifiedMean
 
 
 @with_advice

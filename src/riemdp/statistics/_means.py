@@ -10,13 +10,13 @@ from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
 from riemdp.kernel import Vector
 from riemdp.statistics._footpoint import Footpoint
-from riemdp.statistics._mean_solver import ExactSum
 from riemdp.statistics._query import Value
 from riemdp.statistics._records import in_units
 from riemdp.statistics._rows import Rows
 from riemdp.statistics._sensitivity import frechet_mean_sensitivity
-from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
 from riemdp.statistics._statistic import Statistic
+from riemdp.statistics.curved._mean_solver import ExactSum
+from riemdp.statistics.curved._solver_of_space import average, is_solved, mean_solver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar, final
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.statistics._mean_solver import ExactSum
 from riemdp.statistics._means import average_of, mean_for
 from riemdp.statistics._query import Value
 from riemdp.statistics._seen import at_mean, mean_of, mean_query, step_count, view_from_centre
 from riemdp.statistics._statistic import Statistic
+from riemdp.statistics.curved._mean_solver import ExactSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

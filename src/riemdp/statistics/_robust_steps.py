@@ -13,7 +13,6 @@ from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.kernel import Vector
-from riemdp.statistics._mean_solver import ExactSum
 from riemdp.statistics._query import Value
 from riemdp.statistics._rows import Rows
 from riemdp.statistics._seen import (
@@ -29,6 +28,7 @@ from riemdp.statistics._seen import (
     view_from_centre,
 )
 from riemdp.statistics._statistic import Statistic
+from riemdp.statistics.curved._mean_solver import ExactSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

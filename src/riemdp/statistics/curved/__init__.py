@@ -1,0 +1,1 @@
+"""Intrinsic means on curved spaces: solvers, and certificates of what they return."""

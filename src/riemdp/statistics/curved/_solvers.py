@@ -1,0 +1,388 @@
+"""Which solver certifies the mean of which space."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._progress import ticks
+from riemdp.spaces import (
+    Ball,
+    CurvedPower,
+    Euclidean,
+    Hyperbolic,
+    Manifold,
+    Product,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    _symmetric,
+    clip_norm,
+)
+from riemdp.spaces._spd_affine_invariant import spectral_log
+from riemdp.statistics._records import check_inside
+from riemdp.statistics.curved import (
+    _affine_invariant_mean,
+    _certified_affine_invariant,
+    _flat_mean,
+    _space_form_mean,
+)
+from riemdp.statistics.curved._certified_space_form import certificate
+from riemdp.statistics.curved._descent import product_descent, share_of
+from riemdp.statistics.curved._descent_affine_invariant import (
+    affine_invariant_descent,
+    certified_mean,
+)
+from riemdp.statistics.curved._descent_space_form import space_form_descent
+from riemdp.statistics.curved._mean_solver import (
+    CertifiedMean,
+    ExactMean,
+    MeanSolver,
+    ball_of_mean,
+    check_bound,
+)
+from riemdp.statistics.curved._solver_of_space import (
+    FlatAverage,
+    mean_solver,
+    register_solver,
+    space_solver,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.spaces import FloatArray
+    from riemdp.statistics._query import Partial
+    from riemdp.statistics.curved._descent import Descent
+    from riemdp.statistics.curved._mean_solver import Shares
+
+
+# How accurately means can be certified in float64, for every data set in a public ball.
+#
+# Bounds of the rounding in the solvers' certificates (docs/proofs/frechet-mean-certificate.md) for
+# data anywhere in the ball, seen from its centre. Under them, whether a solver succeeds would
+# depend on the data.
+
+_EPS = float(np.finfo(np.float64).eps)
+#: Terms that the solvers' sums over records add in sequence, at most, with a margin.
+_SUMMATION = 1000.0
+
+
+def space_form_floor(ball: Ball) -> float:
+    """Least tolerance of the Fréchet mean on a sphere or a hyperbolic space."""
+    return (spherical_floor if ball.manifold.curvature_bound > 0.0 else hyperbolic_floor)(ball)
+
+
+def spherical_floor(ball: Ball) -> float:
+    """Least tolerance of the Fréchet mean on a sphere."""
+    k = math.sqrt(ball.manifold.curvature_bound)
+    x = k * ball.radius
+    # At the largest distance, 2x: weights, and digits lost to the pole at the antipode. The
+    # Hessian at the mean is at least x cot x.
+    weight = 2.0 * x / math.sin(2.0 * x)
+    pole = 16.0 * math.pi * math.sqrt(ball.manifold.dim + 1.0) / math.sin(2.0 * x) ** 2
+    lost = pole if x > 0.25 * math.pi else 0.0
+    gradient = _parts(ball) * (1.0 + 2.0 * x) * weight + lost
+    return 2.0 * _EPS * gradient * math.tan(x) / (x * k) + 2.0 * conversion_allowance(ball)
+
+
+def hyperbolic_floor(ball: Ball) -> float:
+    """Least tolerance of the Fréchet mean on hyperbolic space."""
+    k = math.sqrt(-ball.manifold.curvature_bound)
+    x = k * ball.radius
+    solved = 2.0 * _EPS * _parts(ball) * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
+    return solved + 2.0 * conversion_allowance(ball)
+
+
+def conversion_allowance(ball: Ball) -> float:
+    """Bound of the distance between a point of a ball and what rounding makes of its coordinates.
+
+    On spheres and hyperbolic spaces, where a mean is certified as a point of the ambient space
+    and noise is added in coordinates: these are right to a few eps, and the exponential map
+    magnifies that on hyperbolic space by ``sinh(kr) / (kr)``.
+    """
+    k = math.sqrt(abs(ball.manifold.curvature_bound))
+    x = k * ball.radius
+    length = math.sinh(x) if ball.manifold.curvature_bound < 0.0 else x
+    return 16.0 * _EPS * (1.0 + length) / k
+
+
+def _parts(ball: Ball) -> float:
+    return 8.0 * math.sqrt(ball.manifold.dim + 1.0) + _SUMMATION
+
+
+# Fréchet means of curved spaces, certified at the coordinates that noise is added to.
+
+
+class SpaceFormMean(ExactMean):
+    """On spheres and hyperbolic spaces; the float64 solver only says where to look.
+
+    See docs/proofs/certified-means.md.
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def floor(self, ball: Ball) -> float:
+        """Return what the solver gets as near as."""
+        return space_form_floor(ball)
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:
+        """See :meth:`ExactMean.descent`."""
+        manifold: Any = ball.manifold
+        return space_form_descent(manifold.dim, manifold.curvature, ball.radius, tol)
+
+    def weighted(
+        self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64] | None, tol: float
+    ) -> tuple[Fraction, ...]:
+        """Certify where the solver ends; see :meth:`ExactMean.weighted`."""
+        manifold: Any = ball.manifold
+        about = Ball(manifold, manifold.origin, ball.radius)  # coordinates are the same everywhere
+        shares = None if whole is None else whole / sum(whole.tolist())
+        # As near as rounding allows, whatever the tolerance is.
+        found = _space_form_mean.solve(manifold, about.point(rows), shares, about, 0.0).value
+        point = clip_norm(about.coordinates(found), ball.radius)
+        known = certificate(manifold.curvature, ball.radius, point, rows, tol, weights=whole)
+        check_bound(known, tol)
+        return tuple(map(Fraction, point.tolist()))
+
+
+class AffineInvariantMean(ExactMean):
+    """On affine-invariant matrices, where decompositions are verified and not believed.
+
+    See docs/proofs/certified-means.md.
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def floor(self, ball: Ball) -> float:
+        """See :meth:`ExactMean.floor`."""
+        manifold: Any = ball.manifold
+        return _certified_affine_invariant.floor(manifold.k, ball.radius)
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:
+        """See :meth:`ExactMean.descent`."""
+        manifold: Any = ball.manifold
+        return affine_invariant_descent(manifold.k, ball.radius, tol)
+
+    def rows_of(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log-eigenvalues as seen from the centre, and eigenvectors, of the matrices themselves."""
+        logs, vectors = spectral_log(ball.center, data)
+        return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
+
+    def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Decompose their matrices; see :meth:`ExactMean.rows`."""
+        manifold: Any = ball.manifold
+        logs, vectors = np.linalg.eigh(_symmetric.unvecd(coordinates, manifold.k))
+        return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
+
+    def weighted(
+        self,
+        ball: Ball,
+        rows: tuple[FloatArray, FloatArray],
+        whole: NDArray[np.int64] | None,
+        tol: float,
+    ) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.weighted`."""
+        point = certified_mean(*rows, ball.radius, tol, weights=whole)
+        return tuple(map(Fraction, point.tolist()))
+
+
+class ProductMean(ExactMean):
+    """Factor by factor, each copy by itself, of records that were shortened as a whole.
+
+    See docs/proofs/certified-means.md, "Products".
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def __init__(self, parts: tuple[ExactMean, ...]) -> None:
+        self._parts = parts
+
+    @property
+    def adds(self) -> bool:
+        """Whether those of all factors are sums of integers."""
+        return all(part.adds for part in self._parts)
+
+    def floor(self, ball: Ball) -> float:
+        """Return the root of the sum of squares, all as large as the largest."""
+        manifold: Any = ball.manifold
+        each = dict(zip(manifold.balls(ball), self._parts, strict=True))
+        largest: float = max(part.floor(own) for own, part in each.items())
+        return math.sqrt(len(self._parts)) * largest * (1.0 + 1e-14)
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:
+        """Descend in all factors at once; see :meth:`ExactMean.descent`."""
+        manifold: Any = ball.manifold
+        return product_descent(zip(self._parts, manifold.balls(ball), strict=True), tol)
+
+    def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
+        """Those of the factors; see :meth:`ExactMean.rows`."""
+        each = self._each(ball, _cut(ball.manifold, coordinates))
+        return tuple(part.rows(own, rows) for part, own, rows in each)
+
+    def summed(
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None
+    ) -> tuple[Partial, ...]:
+        """Those of the factors; see :meth:`ExactMean.summed`."""
+        each = self._each(ball, rows)
+        return tuple(part.summed(own, some, whole) for part, own, some in each)
+
+    def weighted(
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None, tol: float
+    ) -> tuple[Fraction, ...]:
+        """Certify each to its share; see :meth:`ExactMean.weighted`."""
+        share = share_of(tol, len(self._parts))
+        each = ticks(self._each(ball, rows), len(self._parts), "means")
+        return tuple(x for part, own, some in each for x in part.weighted(own, some, whole, share))
+
+    def _each(self, ball: Ball, rows: Any) -> Iterable[tuple[ExactMean, Ball, Any]]:
+        """Return how means are computed, the ball, and what there is of the records, by factor."""
+        manifold: Any = ball.manifold
+        return zip(self._parts, manifold.balls(ball), rows, strict=True)
+
+
+def _cut(manifold: Any, coordinates: FloatArray) -> list[FloatArray]:
+    """Return the coordinates of the factors."""
+    ends = np.cumsum([space.dim for space in manifold.each])[:-1]
+    return np.split(coordinates, ends, axis=-1)
+
+
+# The solvers of this library's spaces.
+
+
+class LogEuclideanAverage(FlatAverage):
+    """The eigenvalues that the mean needs anyway tell whether a row is positive definite."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
+    def validate(self, manifold: Any, points: ArrayLike) -> FloatArray:
+        """Check symmetry alone."""
+        return _flat_mean.check_data(manifold.k, points)
+
+    def solve(
+        self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
+    ) -> CertifiedMean:
+        """Average the logarithms."""
+        del manifold, ball, tol
+        value, rounding = _flat_mean.log_euclidean(data, weights)
+        return CertifiedMean(value, rounding, 1)
+
+
+class SpaceFormSolver(MeanSolver):
+    """Newton's method, on hyperbolic spaces."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
+    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
+        """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
+        return SpaceFormMean()
+
+    def solve(
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
+    ) -> CertifiedMean:
+        """See :meth:`MeanSolver.solve`."""
+        return _space_form_mean.solve(manifold, data, weights, ball, tol)
+
+
+class SphereSolver(SpaceFormSolver):
+    """Within a hemisphere; the circle has a closed form."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
+    def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
+        """Require a ball within an open hemisphere that holds the data."""
+        ball = ball_of_mean(manifold, ball)
+        # One product settles most data; the exact distance decides in doubt.
+        lowest = manifold.curvature * float((data @ ball.center).min())
+        if not lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
+            check_inside(ball, data)
+
+    def solve(
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
+    ) -> CertifiedMean:
+        """See :meth:`MeanSolver.solve`."""
+        if manifold.dim == 1 and ball is not None:
+            value, rounding = _flat_mean.circle(ball, data, weights)
+            return CertifiedMean(value, rounding, 1)
+        return super().solve(manifold, data, weights, ball, tol)
+
+
+class AffineInvariantSolver(MeanSolver):
+    """Steps with the Hessian of a sample, then Newton's method, on whitened records."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
+    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
+        """Certified with every rounding bounded; see :meth:`MeanSolver.exact`."""
+        return AffineInvariantMean()
+
+    def solve(
+        self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
+    ) -> CertifiedMean:
+        """See :meth:`MeanSolver.solve`."""
+        del manifold, ball
+        return CertifiedMean(*_affine_invariant_mean.solve(data, weights, tol))
+
+
+class ProductSolver(MeanSolver):
+    """Factor by factor, of records that were clipped as a whole."""
+
+    proof = "docs/proofs/products.md"
+
+    def exact(self, manifold: Any) -> ExactMean | None:
+        """Factor by factor, where there is such a way for each; see :meth:`MeanSolver.exact`."""
+        found = [mean_solver(space).exact(space) for space in manifold.spaces]
+        pairs = list(zip(found, manifold.counts, strict=True))
+        known = tuple(part for part, count in pairs if part is not None for _ in range(count))
+        return ProductMean(known) if len(known) == sum(manifold.counts) else None
+
+    def parts(self, manifold: Any) -> tuple[Manifold, ...]:
+        """Return the factors."""
+        return tuple(manifold.spaces)
+
+    def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
+        """Require of every factor what its own solver does, and data in the ball."""
+        balls = _factor_balls(manifold, ball)
+        if ball is not None and balls[0] is not None:
+            check_inside(ball, data)
+        for space, part, own in zip(manifold.each, manifold.apart(data), balls, strict=True):
+            space_solver(space).check_domain(space, part, own)
+
+    def solve(
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
+    ) -> CertifiedMean:
+        """Join the factors' means; see :meth:`MeanSolver.solve`."""
+        balls = _factor_balls(manifold, ball)
+        share = share_of(tol, len(balls))
+        each = zip(manifold.each, manifold.apart(data), balls, strict=True)
+        found = [
+            space_solver(space).solve(space, part, weights, own, share)
+            for space, part, own in ticks(each, len(balls), "means")
+        ]
+        value = np.concatenate([each.value.ravel() for each in found])
+        bound = math.hypot(*(mean.error_bound for mean in found)) * (1.0 + 1e-15)
+        passes = max(each.passes for each in found)
+        return CertifiedMean(value.reshape(manifold.point_shape), bound, passes)
+
+
+def _factor_balls(manifold: Any, ball: Ball | None) -> tuple[Ball | None, ...]:
+    """Balls of the factors, every copy by itself; None without a ball of the product."""
+    if ball is None or ball.manifold != manifold:
+        return (None,) * len(manifold.each)
+    balls: tuple[Ball, ...] = manifold.balls(ball)
+    return balls
+
+
+register_solver(Euclidean, FlatAverage())
+register_solver(SPDLogEuclidean, LogEuclideanAverage())
+register_solver(Sphere, SphereSolver())
+register_solver(Hyperbolic, SpaceFormSolver())
+register_solver(SPDAffineInvariant, AffineInvariantSolver())
+_PRODUCT = ProductSolver()
+register_solver(Product, _PRODUCT)
+register_solver(CurvedPower, _PRODUCT)
