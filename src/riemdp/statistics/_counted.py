@@ -328,7 +328,7 @@ class Counted(Around):
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> points, sums = np.full((500, 2), 0.3), Counted(Moments(), 0.5)
     >>> release = riemdp.private_statistic(
-    ...     sums, points, ball, riemdp.GDP(1.0), neighbours=AddRemove()
+    ...     sums, points, ball, riemdp.GDP(1.0), adjacency=AddRemove()
     ... )
     >>> release.value["mean"].shape, abs(release.count - 500) < 50
     ((2,), True)

@@ -222,7 +222,7 @@ class ReplacePoint(Neighbours):
     >>> from riemdp.statistics import ReplacePoint
     >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
     >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
-    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0), neighbours=ReplacePoint())
+    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0), adjacency=ReplacePoint())
     >>> release.adjacency
     'replace-point'
     """
@@ -334,7 +334,7 @@ class AddRemove(PrivateSize):
     >>> from riemdp.statistics import AddRemove
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> points = np.full((500, 2), 0.3)
-    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0), neighbours=AddRemove())
+    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0), adjacency=AddRemove())
     >>> release.adjacency, release.n
     ('add-remove', None)
     """

@@ -117,7 +117,7 @@ class ReplaceUser(PerUser):
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> records = riemdp.Records(np.full((500, 2), 0.3), users=np.arange(500) // 5)
     >>> release = riemdp.private_mean(
-    ...     records, ball, riemdp.GDP(1.0), neighbours=ReplaceUser(), people=100
+    ...     records, ball, riemdp.GDP(1.0), adjacency=ReplaceUser(), people=100
     ... )
     >>> release.adjacency, release.n
     ('replace-user', 100)
