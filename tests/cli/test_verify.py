@@ -33,6 +33,9 @@ def test_round_trip(riemdp, release):
     assert result.stderr == ""
     assert "FAIL" not in result.stdout
     assert "= 1" in result.stdout.splitlines()[-1]
+    (stated,) = (line for line in result.stdout.splitlines() if "not checked" in line)
+    assert "nonce" in stated
+    assert "sigma" not in stated
 
 
 @pytest.mark.fast(

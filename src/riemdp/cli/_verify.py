@@ -40,16 +40,19 @@ def verify(
     """
     with working("Verifying"):
         found = [read_parts(file) for file in ticks(files, len(files), "files")]
-        checked = [
-            container if release is None else (*container, *check(release).checks)
-            for release, container in ticks(found, len(found), "releases")
+        verified = [
+            None if release is None else check(release)
+            for release, _ in ticks(found, len(found), "releases")
         ]
     codes = []
-    for file, (release, _), checks in zip(files, found, checked, strict=True):
+    for file, (release, container), result in zip(files, found, verified, strict=True):
+        checks = container if result is None else (*container, *result.checks)
         if len(files) > 1:
             say(file.name)
         for item in checks:
             say(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
+        if result is not None:
+            say(f"      {'stated':<12} not checked: {', '.join(result.stated)}")
         codes.append(_code(release, checks))
         if release is None or codes[-1] == FAILED:
             warn("the release does not verify" if len(files) == 1 else f"{file.name} does not")
