@@ -42,6 +42,7 @@ def test_the_mean_names_what_every_release_takes():
     known = inspect.signature(riemdp.private_mean).parameters
     assert list(known) == ["points", "ball", "budget", "method", *ReleaseOptions.__annotations__]
     assert len(known) == 15
+    assert known["n"].annotation == "int | None"
     for name in ReleaseOptions.__annotations__:
         assert known[name].default == getattr(Options(), name)
         assert known[name].kind is inspect.Parameter.KEYWORD_ONLY

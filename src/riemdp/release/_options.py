@@ -277,13 +277,13 @@ class Options:
 def with_options(function: F) -> F:
     """Name the options in the signature of a function, in place of its ``**options``."""
     given = inspect.signature(function)
-    named = {each.name: each for each in fields(Options)}
     own = [each for each in given.parameters.values() if each.kind is not each.VAR_KEYWORD]
     options = [
         inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=named[name].default, annotation=kind
+            each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type
         )
-        for name, kind in ReleaseOptions.__annotations__.items()
+        for each in fields(Options)
+        if each.name in ReleaseOptions.__annotations__
     ]
     function.__signature__ = given.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
     return function
