@@ -185,7 +185,7 @@ ADVICE = {
     r"give public ones as an argument": lambda _: {"inside": False},
     r"Chunks\(parts, n=\.\.\., sizes=\.\.\.\)": lambda _: {"sized": True},
     r"with each chunk: Records\(points, weights": lambda _: {"inside": True},
-    r"leave out adapt$": lambda _: {"call": "mean"},
+    r"leave out method=.adaptive.": lambda _: {"call": "mean"},
     r"give an array": lambda _: {"source": "array"},
     r"or a memory map of one": lambda _: {"source": "memmap"},
     r"by_person=True\)": lambda _: {"inside": True, "parted": True, "sized": False},

@@ -31,8 +31,9 @@ def pages(tmp_path_factory):
     ball = Ball(space, np.eye(8), 1.0)
     rows = np.array([np.eye(8)] * 100)
     mean = private_mean(rows, ball, GDP(1.0))
-    document = json.loads(mean.to_json()) | {"reason": HOSTILE}
-    document["proofs"] |= {HOSTILE: HOSTILE * 5}
+    document = json.loads(mean.to_json())
+    document["header"]["reason"] = HOSTILE
+    document["header"]["proofs"] |= {HOSTILE: HOSTILE * 5}
     line = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     found = {
         "mean": mean,
