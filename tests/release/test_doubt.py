@@ -24,7 +24,8 @@ from riemdp.release._offer import offer
 from riemdp.research._net import BallNet, ball_net
 from riemdp.research._net_laplace import NetLaplace
 from riemdp.spaces import Product
-from riemdp.statistics import FrechetMean, ReplaceOne, _solver_of_space
+from riemdp.statistics import FrechetMean, ReplaceOne
+from riemdp.statistics.curved import _solver_of_space
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
 
