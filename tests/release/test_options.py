@@ -102,6 +102,22 @@ def test_what_takes_none_says_so():
         riemdp.private_directional_summary(POINTS, GDP(1.0), users=USERS, people=10, contribution=3)
 
 
+def test_a_statistic_has_to_agree_whether_weights_are_private():
+    """Else private ones would be divided by the largest, or would set the noise as public ones."""
+    given = POINTS, BALL, GDP(1.0)
+    hidden, public = weighted(Moments(), BALL), Weighted(Moments(), largest_share(WEIGHTS))
+    with pytest.raises(InvalidParameterError, match="is for private weights"):
+        riemdp.private_statistic(hidden, *given, weights=WEIGHTS)
+    with pytest.raises(InvalidParameterError, match="is for public weights"):
+        riemdp.private_statistic(public, *given, weights=WEIGHTS, private_weights=True)
+    account = riemdp.Accountant(GDP(2.0))
+    kept = riemdp.private_statistic(
+        hidden, *given, weights=WEIGHTS, private_weights=True, accountant=account
+    )
+    assert kept.statistic == hidden
+    assert account.spent == GDP(1.0)
+
+
 def test_directions_may_weigh():
     options = {"mechanism": "riemannian-gaussian", "weights": WEIGHTS}
     release = riemdp.private_directional_summary(POINTS, GDP(1e7), **options)

@@ -44,7 +44,11 @@ def weighted(
     if weights is None:
         if private and not (own or stream or callable(records.points)):
             raise InvalidParameterError("private_weights is about weights: give weights=...")
-        return records, _with_private(wanted) if private or "weights" in neighbours.adds else wanted
+        if private:
+            return records, _with_private(wanted)
+        # people who count for several records weigh, whatever the statistic is for
+        weigh = "weights" in neighbours.adds
+        return records, _with_private(wanted, said=False) if weigh else wanted
     if own:
         raise InvalidParameterError("give weights once: as an argument, not with the records too")
     if not private and not neighbours.keeps_places:
@@ -60,26 +64,40 @@ def weighted(
     public = _relative(weights)
     share = statistics.largest_share(public)
     return replace(records, weights=public), _taking_weights(
-        wanted, lambda found, _: statistics.Weighted(found, share)
+        wanted, lambda found, _: statistics.Weighted(found, share), private=False
     )
 
 
-def _with_private(wanted: Wanted) -> Wanted:
+def _with_private(wanted: Wanted, *, said: bool = True) -> Wanted:
     """Return what is released with private weights: of a Fréchet mean, no sum, the tangent mean."""
 
     def of_sums(found: Statistic, ball: Ball) -> Statistic:
         is_curved = isinstance(found, statistics.FrechetMean) and ball.manifold.chart is None
         return statistics.weighted(statistics.TangentMean() if is_curved else found, ball)
 
-    return _taking_weights(wanted, of_sums)
+    return _taking_weights(wanted, of_sums, private=True if said else None)
 
 
-def _taking_weights(wanted: Wanted, with_weights: Callable[[Statistic, Ball], Statistic]) -> Wanted:
-    """Return the statistic that takes weights, where the one that is wanted does not itself."""
+def _taking_weights(
+    wanted: Wanted, with_weights: Callable[[Statistic, Ball], Statistic], *, private: bool | None
+) -> Wanted:
+    """Return the statistic that takes weights, where the one that is wanted does not itself.
+
+    One that does is refused if it protects weights that are said to be public, which are divided by
+    the largest, or takes private ones for public.
+    """
 
     def found(ball: Any, mechanism: Any) -> Any:
         one = wanted(ball, mechanism)
-        return one if "weights" in one.takes else with_weights(one, ball)
+        if "weights" not in one.takes:
+            return with_weights(one, ball)
+        if private is not None and ("weights" in one.by_place) == private:
+            held, said = ("public", "private") if private else ("private", "public")
+            raise InvalidParameterError(
+                f"the {one.title} is for {held} weights, and these are said to be {said}: give the "
+                "statistic without weights, and say private_weights=True or leave it out"
+            )
+        return one
 
     return found
 
