@@ -1,9 +1,10 @@
 """The density of the distance to the footpoint on a space form, up to a constant.
 
 ``exp(h)``, ``h(r) = power * log s(r) - U(r / sigma)``: what draws, quantiles, privacy curves and
-plans read, in float64 or as enclosures. Distances are in units of ``1 / sqrt|curvature|``, on flat
-spaces in any unit; ``s(r)`` is ``sin r``, ``r`` or ``sinh r`` for ``sign`` 1, 0 or -1 of the
-curvature, and the power is the dimension minus one.
+plans read, in float64 or as enclosures. Certified curves have a copy of their own, as a check.
+Distances are in units of ``1 / sqrt|curvature|``, on flat spaces in any unit; ``s(r)`` is
+``sin r``, ``r`` or ``sinh r`` for ``sign`` 1, 0 or -1 of the curvature, and the power is the
+dimension minus one.
 """
 
 from __future__ import annotations

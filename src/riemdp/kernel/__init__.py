@@ -1,6 +1,6 @@
 """Records in tiles, integer rows that are checked before they are added, costs, and the verifier.
 
-Only the verifier knows spaces, and nothing here statistics or what makes releases.
+Only the verifier knows spaces. No module here imports statistics, mechanisms or releases.
 """
 
 from typing import TYPE_CHECKING

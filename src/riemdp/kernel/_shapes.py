@@ -55,7 +55,7 @@ class Shape(ABC):
         Number of coordinates.
     norm, move : Fraction
         Square of the largest norm of a row, and of the largest distance of two, in squares of
-        ``UNIT``.
+        ``UNIT``. Docstrings of shapes state the roots.
     counts : tuple of (int, int, int), or None
         Coordinates whose sum says how many rows there are: the first, one after the last, and what
         a row adds to one of them.

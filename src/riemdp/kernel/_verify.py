@@ -3,9 +3,9 @@
 From the names in a document (space, statistic, adjacency, noise) and its public numbers this file
 derives anew how far one record can move each answer, what the noise of that scale guarantees, and
 the value that the released integers stand for. It holds these against what the document states. It
-uses the maps of :mod:`riemdp.spaces` and the curves of :mod:`riemdp.privacy`. It shares no code
-with what made the release: not with statistics, mechanisms, samplers or releases. Derivations are
-in docs/proofs, under the page that ``_PROOFS`` names for each part.
+uses the maps of :mod:`riemdp.spaces`, the curves of :mod:`riemdp.privacy` and the costs of the
+kernel, as the release did, and none of its other code: no statistics, mechanisms or samplers.
+Derivations are in docs/proofs, under the page that ``_PROOFS`` names for each part.
 
 A statistic is a generator of queries (:class:`Query`): each says how many coordinates are asked
 for, which share of the budget it gets, and how long a record's row is and can move. It is sent the
@@ -756,7 +756,7 @@ def _sensitivity(query: Query, adjacency: str, n: int | None, records: int) -> f
     if adjacency == "groups":  # so many moves, at most the diameter
         return min(min(records, n or 0) * found, 2.0 * query.reach)
     if adjacency == "replace-user" and query.of_rows:
-        # means of rows, rounded towards zero: one unit a coordinate of a grid of 2^-39 moves
+        # rounding a mean of rows towards zero adds one grid unit a coordinate, 2^-39 of a move
         found *= 1.0 + (math.isqrt(query.dim - 1) + 1) * 2.0**-39
     return found
 

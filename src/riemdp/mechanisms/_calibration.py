@@ -1,7 +1,7 @@
 """What calibration is made of: what is proved at a sensitivity, and the least scale for a budget.
 
-Scales are found from the privacy curve itself, by root finding in the logarithm. They may be a
-rounding error off: whoever uses one checks it against the budget.
+Scales are found from the privacy curve itself, by root finding in the logarithm. One may be too
+small by a rounding error, so callers check the mechanism against the budget.
 """
 
 from __future__ import annotations

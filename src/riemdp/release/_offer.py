@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Wanted = Callable[[Ball, AnyMechanism], Statistic]
 
 
-# What of a guarantee nobody has proved, in words.
+# Which parts of a guarantee have no proof here, in words.
 
 #: Names that a message lists, and how long one is printed.
 _MOST_NAMES, _LONGEST_NAME = 9, 80
@@ -74,7 +74,7 @@ def _named(name: str) -> str:
 
 
 def not_proved(missing: str) -> UnprovenMechanismError:
-    """Error for parts that nobody vouches for."""
+    """Error for parts without a proof."""
     return UnprovenMechanismError(
         f"the guarantee is not proved: no proof is known of {missing}. Pass "
         "allow_unproven=True to rely on it all the same, and the release will say so"

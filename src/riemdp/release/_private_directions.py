@@ -149,7 +149,7 @@ def released_on_sphere(
 
         late: Any = (lambda: opened()[0], lambda: opened()[1])
         records = Records(late[0], users=None if users is None else late[1])
-        if options.accountant is None:  # whoever calls holds the data
+        if options.accountant is None:  # the caller holds the data
             width = opened()[0].shape[1]
         width = width or _width(points, read)
         check_shapes(Records(points, users=users), None, None if has_users else n)

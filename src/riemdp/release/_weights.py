@@ -45,10 +45,9 @@ def weighted(
         if private and not (own or stream or callable(records.points)):
             raise InvalidParameterError("private_weights is about weights: give weights=...")
         if private:
-            return records, _with_private(wanted)
-        # people who count for several records weigh, whatever the statistic is for
-        weigh = "weights" in neighbours.adds
-        return records, _with_private(wanted, said=False) if weigh else wanted
+            return records, _taking_weights(wanted, _of_sums, private=True)
+        weigh = "weights" in neighbours.adds  # people who count for several records
+        return records, _taking_weights(wanted, _of_sums) if weigh else wanted
     if own:
         raise InvalidParameterError("give weights once: as an argument, not with the records too")
     if not private and not neighbours.keeps_places:
@@ -60,7 +59,7 @@ def weighted(
         )
         raise InvalidParameterError(str(BESIDE_CHUNKS) + (with_each if private else ""))
     if private:
-        return replace(records, weights=weights), _with_private(wanted)
+        return replace(records, weights=weights), _taking_weights(wanted, _of_sums, private=True)
     public = _relative(weights)
     share = statistics.largest_share(public)
     return replace(records, weights=public), _taking_weights(
@@ -68,23 +67,22 @@ def weighted(
     )
 
 
-def _with_private(wanted: Wanted, *, said: bool = True) -> Wanted:
-    """Return what is released with private weights: of a Fréchet mean, no sum, the tangent mean."""
-
-    def of_sums(found: Statistic, ball: Ball) -> Statistic:
-        is_curved = isinstance(found, statistics.FrechetMean) and ball.manifold.chart is None
-        return statistics.weighted(statistics.TangentMean() if is_curved else found, ball)
-
-    return _taking_weights(wanted, of_sums, private=True if said else None)
+def _of_sums(found: Statistic, ball: Ball) -> Statistic:
+    """Return the form for private weights: of a curved Fréchet mean, no sum, the tangent mean."""
+    is_curved = isinstance(found, statistics.FrechetMean) and ball.manifold.chart is None
+    return statistics.weighted(statistics.TangentMean() if is_curved else found, ball)
 
 
 def _taking_weights(
-    wanted: Wanted, with_weights: Callable[[Statistic, Ball], Statistic], *, private: bool | None
+    wanted: Wanted,
+    with_weights: Callable[[Statistic, Ball], Statistic],
+    *,
+    private: bool | None = None,
 ) -> Wanted:
     """Return the statistic that takes weights, where the one that is wanted does not itself.
 
-    One that does is refused if it protects weights that are said to be public, which are divided by
-    the largest, or takes private ones for public.
+    One that does is refused where the caller says otherwise whether the weights are ``private``:
+    public ones are divided by the largest, and set the noise.
     """
 
     def found(ball: Any, mechanism: Any) -> Any:

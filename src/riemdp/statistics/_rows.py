@@ -49,8 +49,9 @@ class Rows(Query):
         Of the ball and of clipped points returns vectors, shape (m, d), of norm at most 1: see
         :func:`shortened`. Fit for pickle.
     beside : callable, optional
-        Of :class:`riemdp.statistics.Records` returns what the shape takes beside vectors, shape
-        (m,) or (m, k); :attr:`takes` names what it reads.
+        Returns what the shape takes beside vectors, shape (m,) or (m, k), of the
+        :class:`riemdp.statistics.Records` that :attr:`takes` names parts of, and without such
+        names of clipped points.
     clipped : callable
         Of the ball and of points, shape (m, *point_shape), inside or outside, returns what vectors
         are made of; by default coordinates about the centre. Queries with one such function share
@@ -58,7 +59,7 @@ class Rows(Query):
     points : bool
         Whether answers are normal coordinates about the centre of the ball, and not features.
     features : bool
-        Whether the answer is the value itself: a private number of records is weighed so.
+        Whether the answer is the value itself. It sets the weight of a private number of records.
     length : float
         Distance of records from a released point that 1 stands for; 0 where they are seen from the
         centre. It says what answers are typical, and nothing else.
