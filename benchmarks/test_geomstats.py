@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from riemdp import (
+    GDP,
     Ball,
     Euclidean,
     Grassmann,
@@ -24,6 +25,7 @@ from riemdp import (
     SPDPower,
     Sphere,
     frechet_mean,
+    private_mean,
 )
 
 pytest.importorskip("geomstats", exc_type=ImportError)
@@ -96,6 +98,26 @@ def test_means(report, manifold, radius, n):
             theirs / mine,
             at_least=9.0,
         )
+
+
+@pytest.mark.parametrize(
+    ("manifold", "radius", "at_most"), [(Sphere(2), 0.7, 0.7), (Hyperbolic(2), 1.0, 1.0)], ids=str
+)
+def test_private_means(report, manifold, radius, at_most):
+    n = 100_000
+    ball = Ball(manifold, manifold.origin, radius)
+    points = points_in_ball(manifold, ball.center, radius, n)
+    estimator = peer_estimator(manifold, "default")
+    mine, theirs = report.alternate(
+        lambda: private_mean(points, ball, GDP(1.0)), lambda: estimator.fit(points)
+    )
+    report.add(
+        f"private mean on {manifold}, n={n} / geomstats' mean to {TOLERANCE:g}",
+        f"{1e3 * mine:.3g} ms",
+        f"{1e3 * theirs:.3g} ms",
+        mine / theirs,
+        at_most=at_most,
+    )
 
 
 @pytest.mark.parametrize("manifold", [SPDLogEuclidean(9), SPDAffineInvariant(9)], ids=str)
