@@ -59,6 +59,7 @@ def release_of(manifold=None, budget=None, mechanism=None, **options):
 def test_true_releases_pass(manifold, budget, options):
     verification = verify(release_of(manifold, budget, **options))
     assert verification.passed
+    assert verification
     assert {check.name for check in verification.checks} >= {
         "sensitivity",
         "guarantee",
@@ -73,6 +74,7 @@ def failed(release):
 def test_half_the_noise_fails():
     release = release_of()
     weak = RiemannianLaplace(release.ball.manifold, release.sigma / 2)
+    assert not verify(replace(release, mechanism=weak))
     assert failed(replace(release, mechanism=weak)) == {"guarantee", "arithmetic"}  # by its grid
     barely = RiemannianLaplace(release.ball.manifold, release.sigma * (1 - 1e-8))
     assert failed(replace(release, mechanism=barely)) == {"guarantee"}

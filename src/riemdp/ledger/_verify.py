@@ -94,6 +94,9 @@ class Verification:
         """Whether nothing is wrong."""
         return not self.findings
 
+    def __bool__(self) -> bool:
+        return self.ok
+
     def __str__(self) -> str:
         head = (
             f"{self.datasets} data sets, {self.entries} entries, {self.releases} releases: "

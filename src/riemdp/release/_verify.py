@@ -64,6 +64,9 @@ class Verification(Described):
         """Whether every check holds."""
         return all(check.passed for check in self.checks)
 
+    def __bool__(self) -> bool:
+        return self.passed
+
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         title = "Verified" if self.passed else "NOT verified"
         rows = [
