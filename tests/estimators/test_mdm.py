@@ -33,7 +33,7 @@ def test_predictions_are_of_the_nearest_mean(cone, budget):
     points, labels, ball = cone
     mdm = PrivateMDM(ball, budget, [3, 7], random_state=0).fit(points, labels)
     distances = np.array([ball.manifold.dist(points, mean) for mean in mdm.means_]).T
-    np.testing.assert_array_equal(mdm.transform(points), distances)
+    np.testing.assert_allclose(mdm.transform(points), distances, rtol=1e-12)
     np.testing.assert_array_equal(mdm.predict(points), mdm.classes_[distances.argmin(axis=1)])
     probabilities = mdm.predict_proba(points)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)

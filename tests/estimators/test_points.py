@@ -7,16 +7,19 @@ import pandas as pd
 import pytest
 import sklearn
 
+import laws
 import riemdp
 from riemdp import Euclidean, InvalidParameterError, Sphere
 from riemdp.estimators import (
     NotPrivateWarning,
     PrivateFrechetMean,
     PrivateMDM,
+    PrivateTangentLDA,
     PrivateTangentPCA,
     PrivateTangentRegression,
     PrivateTangentSpace,
     PublicProjection,
+    _points,
 )
 from riemdp.estimators._points import checked_vectors, rows_of
 from riemdp.ledger import Ledger
@@ -122,6 +125,120 @@ def test_what_becomes_of_a_record_does_not_depend_on_the_others(space, order, wh
             made.transform(np.asarray(points[rows], order=order)), whole[rows]
         )
     assert made.transform(points[:0]).shape == (0, whole.shape[1])
+
+
+def asked(ball):
+    """What fitted estimators answer about records, by name; what they have learned is made up."""
+    space, random = ball.manifold, np.random.default_rng(3)
+    dim = space.dim
+    points = ball.point(ball.reach * random.normal(size=(3, dim)) / (3.0 * np.sqrt(dim)))
+    vectors = np.linalg.qr(random.normal(size=(dim, dim)))[0]
+    budget, classes = riemdp.GDP(1.0), ["a", "b", "c"]
+    learned = {
+        "means_": points,
+        "reference_": points[0],
+        "base_": points[0],
+        "offset_": 0.1 * vectors[0],
+        "components_": vectors[: min(dim, 2)],
+        "coef_": random.normal(size=(3, dim)),
+        "intercept_": random.normal(size=3),
+        "classes_": np.array(classes),
+    }
+    made = {
+        "mdm": PrivateMDM(ball, budget, classes),
+        "space": PrivateTangentSpace(ball, budget),
+        "pca": PrivateTangentPCA(ball, budget),
+        "lda": PrivateTangentLDA(ball, budget, classes),
+        "projection": PublicProjection(points, ball, 1),
+    }
+    for each in made.values():
+        each._rows(points, reset=True)
+        vars(each).update(learned)
+        vars(each).pop("_n_features_out", None)
+    names = ("transform", "predict", "predict_proba", "predict_log_proba", "decision_function")
+    return {
+        f"{kind} {name}": getattr(each, name)
+        for kind, each in made.items()
+        for name in names
+        if hasattr(each, name)
+    }
+
+
+def strided(rows):
+    """The same rows, apart in memory."""
+    wide = np.empty((2 * len(rows), *rows.shape[1:]))
+    wide[::2] = rows
+    return wide[::2]
+
+
+#: How records may come: which of them, and how they lie in memory.
+WAYS = {
+    "alone": lambda rows: [(slice(i, i + 1), rows[i : i + 1]) for i in (0, 128, 259)],
+    "few": lambda rows: [(slice(1, 4), rows[1:4]), (slice(127, 131), rows[127:131])],
+    "permuted": lambda rows: [(order := np.random.default_rng(1).permutation(260), rows[order])],
+    "backwards": lambda rows: [(slice(None, None, -1), rows[::-1])],
+    "strided": lambda rows: [(slice(None), strided(rows)), (slice(0, 260, 3), rows[::3])],
+    "Fortran order": lambda rows: [(slice(None), np.asfortranarray(rows))],
+    "lists": lambda rows: [(slice(0, 2), rows[:2].tolist())],
+}
+
+
+def tame(ball, size):
+    """Points of which float64 holds what is asked: behind the wild ones."""
+    wild = len(laws.wild_points(ball))
+    return laws.points_of(ball, wild + size)[wild:]
+
+
+def differences(ball):
+    """Which answers about a record depend on the others, or on how they lie in memory."""
+    rows = tame(ball, 260)  # two tiles, and some
+    for name, ask in asked(ball).items():
+        whole = ask(rows)
+        for way, several in WAYS.items():
+            if any(
+                ask(given).tobytes() != whole[which].tobytes() for which, given in several(rows)
+            ):
+                yield name, way
+
+
+@pytest.mark.fast(16)
+@pytest.mark.parametrize("place", laws.BALLS)
+def test_an_answer_about_a_record_depends_on_no_other_on_any_space(place):
+    assert list(differences(laws.BALLS[place]())) == []
+
+
+@pytest.mark.fast(16)
+@pytest.mark.parametrize("place", laws.BALLS)
+def test_answers_are_those_of_the_space(place):
+    ball = laws.BALLS[place]()
+    space, ask = ball.manifold, asked(ball)
+    mdm, other = ask["mdm transform"].__self__, ask["space transform"].__self__
+    points = space.validate(tame(ball, 20))
+    distances = np.stack([space.dist(points, mean) for mean in mdm.means_], axis=1)
+    near = {"rtol": 1e-7, "atol": 1e-7 * min(ball.reach, 1.0)}
+    np.testing.assert_allclose(mdm.transform(points), distances, **near)
+    np.testing.assert_array_equal(mdm.predict(points), mdm.classes_[distances.argmin(axis=1)])
+    vectors = space.coordinates(other.reference_, points)
+    np.testing.assert_allclose(other.transform(points), vectors, **near)
+
+
+def test_the_control_of_records_in_one_array(monkeypatch):
+    """Where a space counts rows, and is asked about all of them at once, it is seen."""
+    real = Euclidean.coordinates
+
+    def counting(self, center, points):
+        return real(self, center, points) + 1e-12 * len(np.atleast_2d(points))
+
+    monkeypatch.setattr(Euclidean, "coordinates", counting)
+    ball = laws.BALLS["euclidean"]()
+    assert list(differences(ball)) == []  # tiles have as many rows, whatever comes
+
+    def at_once(_, function, points, **__):
+        return (function(points), np.zeros(len(points), bool))
+
+    monkeypatch.setattr(_points, "of_each", at_once)
+    seen = list(differences(ball))
+    assert {("space transform", "alone"), ("lda predict_proba", "few")} <= set(seen)
 
 
 def test_a_space_that_counts_rows_is_not_heard(plane, budget, blobs, monkeypatch):

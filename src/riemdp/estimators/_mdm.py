@@ -8,11 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from riemdp.estimators._classifiers import ClassEstimator
-from riemdp.estimators._scikit_learn import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    check_is_fitted,
-)
+from riemdp.estimators._scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,9 +150,10 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
 
     def _distances(self, X: ArrayLike) -> FloatArray:
         """Return what ``transform`` returns before it takes the form that was asked for."""
-        check_is_fitted(self)
-        dist, means = self._public_ball().manifold.dist, self.means_
-        return self._each(X, lambda point: np.stack([dist(point, mean) for mean in means], axis=1))
+        return self._each(X, self._from_means)
+
+    def _from_means(self, points: FloatArray) -> FloatArray:
+        return self._public_ball().manifold.dist(self.means_, points[:, None])
 
     def _scores(self, X: ArrayLike) -> FloatArray:
         return -self._distances(X)
@@ -173,7 +170,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         ndarray, shape (n, n_classes)
             As pyRiemann has it: no probabilities of a model.
         """
-        return np.asarray(softmax(-np.square(self._distances(X)), axis=1))
+        return self._each(X, lambda some: softmax(-np.square(self._from_means(some)), axis=1))
 
     @property
     def _n_features_out(self) -> int:

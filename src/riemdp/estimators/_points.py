@@ -13,6 +13,7 @@ from riemdp._keywords import with_advice
 from riemdp.estimators._scikit_learn import BaseEstimator, check_features, check_is_fitted
 from riemdp.release import PrivateBall
 from riemdp.spaces import check_ball
+from riemdp.statistics import Records, of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from riemdp.spaces import Ball, FloatArray
 
     PublicBall: TypeAlias = Ball | PrivateBall
+
+#: Rows of a tile at most: a record that comes alone takes as long as so many.
+_ROWS = 128
 
 
 class PointsEstimator(BaseEstimator):  # type: ignore[misc]
@@ -60,31 +64,37 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
         check_features(self, found if listed and len(X) == 0 else X, reset=reset)
         return found
 
-    def _points(self, X: Any) -> FloatArray:
-        """Return points that an estimator that was fitted is asked about."""
-        check_is_fitted(self)
-        rows = self._rows(X)
-        return self._public_ball().manifold.validate(rows)
-
     def _each(self, X: Any, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Return what a function makes of every point, valid and alone, one in each row.
+        """Return what a function makes of every point, valid and by itself, one in each row.
 
-        The bits of a row are a function of that point: of several at once they may depend on how
+        The bits of a row are a function of that point: of several at once they might depend on how
         many there are, which a relation with more or fewer records must not tell the next step.
         """
         check_is_fitted(self)
-        validate = self._public_ball().manifold.validate
-        rows = self._rows(X)
-        valid = validate(rows)  # whose errors name rows
-        if len(rows) == 0:
-            return function(valid)
-        # a copy: steps between entries tell how many rows there are
-        alone = (np.array(rows[i : i + 1], order="C") for i in range(len(rows)))
-        return np.concatenate([function(validate(row)) for row in alone])
+        valid = Records(self._rows(X)).validated(self._public_ball().manifold)
+        return self._of_each(np.asarray(valid.points), function)
 
-    def _seen(self, X: Any, base: FloatArray) -> FloatArray:
-        """Return normal coordinates of points about a base, shape (n, dim)."""
-        points = self._points(X)
+    def _each_of_numbers(
+        self, numbers: FloatArray, function: Callable[[FloatArray], FloatArray]
+    ) -> FloatArray:
+        """Return the same of vectors or numbers, of any of which the function knows what to do."""
+        return self._of_each(numbers, function, np.full(numbers.shape[1:], 0.1))
+
+    def _of_each(
+        self,
+        rows: FloatArray,
+        function: Callable[[FloatArray], FloatArray],
+        row: FloatArray | None = None,
+    ) -> FloatArray:
+        found, lost = of_each(self._public_ball(), function, rows, record=row, rows=_ROWS)
+        if lost.any():
+            raise NotOnManifoldError(
+                f"row {int(np.argmax(lost))}: float64 does not hold what is asked of it"
+            )
+        return np.asarray(found)
+
+    def _seen(self, points: FloatArray, base: FloatArray) -> FloatArray:
+        """Return normal coordinates of valid points about a base, shape (n, dim)."""
         return self._public_ball().manifold.coordinates(base, points)
 
     def _unseen(self, vectors: FloatArray, base: FloatArray) -> Any:

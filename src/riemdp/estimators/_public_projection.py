@@ -141,7 +141,7 @@ class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Points
         """
         check_is_fitted(self)
         ball, turned = self._public_ball(), np.ascontiguousarray(self.components_.T)
-        return self._each(X, lambda point: clip_norm(ball.coordinates(point) @ turned, ball.reach))
+        return self._each(X, lambda some: clip_norm(ball.coordinates(some) @ turned, ball.reach))
 
     @property
     def ball_(self) -> Ball:

@@ -6,12 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from riemdp._checks import real_array, shown
 from riemdp._errors import InvalidParameterError
 from riemdp.estimators._classifiers import ClassEstimator
-from riemdp.estimators._scikit_learn import check_is_fitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,8 +138,11 @@ class PrivateTangentLDA(ClassEstimator):
         return np.asarray(found / found.sum())
 
     def _scores(self, X: ArrayLike) -> FloatArray:
-        check_is_fitted(self)
-        return np.asarray(self._seen(X, self.base_) @ self.coef_.T + self.intercept_)
+        return self._each(X, self._scores_of)
+
+    def _scores_of(self, points: FloatArray) -> FloatArray:
+        turned = np.ascontiguousarray(self.coef_.T)
+        return np.asarray(self._seen(points, self.base_) @ turned + self.intercept_)
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         r"""Return the scores of the classes.
@@ -161,11 +163,11 @@ class PrivateTangentLDA(ClassEstimator):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities as if records were Gaussian. See :meth:`PrivateMDM.predict_proba`."""
-        return np.exp(self.predict_log_proba(X))
+        return self._each(X, lambda some: softmax(self._scores_of(some), axis=1))
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
         """Return the logarithms of the probabilities. See :meth:`predict_proba`."""
-        return np.asarray(log_softmax(self._scores(X), axis=1))
+        return self._each(X, lambda some: log_softmax(self._scores_of(some), axis=1))
 
 
 def floored_shares(shares: FloatArray) -> FloatArray:

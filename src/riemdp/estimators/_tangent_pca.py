@@ -134,9 +134,8 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         ndarray, shape (n, n_components)
         """
         check_is_fitted(self)
-        see, base = self._public_ball().manifold.coordinates, self.base_
-        offset, turned = self.offset_, np.ascontiguousarray(self.components_.T)
-        return self._each(X, lambda point: (see(base, point) - offset) @ turned)
+        turned = np.ascontiguousarray(self.components_.T)
+        return self._each(X, lambda some: (self._seen(some, self.base_) - self.offset_) @ turned)
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
         r"""Return the points that have these scores, and none along other components.
@@ -151,7 +150,10 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         """
         check_is_fitted(self)
         scores = checked_vectors(X, self._n_features_out)
-        return np.asarray(self._unseen(self.offset_ + scores @ self.components_, self.base_))
+        turned = self.components_
+        return self._each_of_numbers(
+            scores, lambda some: self._unseen(self.offset_ + some @ turned, self.base_)
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -177,8 +177,12 @@ class PrivateTangentRegression(PrivateEstimator):
         """
         check_is_fitted(self)
         covariates = self._covariates(X).astype(np.float64)
-        line = self.intercept_ + covariates[:, None] * self.coef_
-        return self._public_ball().project(self._unseen(line, self.base_))
+
+        def line(some: FloatArray) -> FloatArray:
+            vectors = self.intercept_ + some[:, None] * self.coef_
+            return self._public_ball().project(self._unseen(vectors, self.base_))
+
+        return self._each_of_numbers(covariates, line)
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         r"""Return minus the mean squared distance between points and their predictions.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from riemdp.estimators._base import PrivateEstimator, is_recentred
 from riemdp.estimators._points import checked_vectors
 from riemdp.estimators._scikit_learn import (
@@ -116,8 +114,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         In an orthonormal basis of the tangent space. See :meth:`PrivateTangentPCA.transform`.
         """
         check_is_fitted(self)
-        see, base = self._public_ball().manifold.coordinates, self.reference_
-        return self._each(X, lambda point: see(base, point))
+        return self._each(X, lambda some: self._seen(some, self.reference_))
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
         """Return the points at normal coordinates about the released mean.
@@ -125,4 +122,5 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         The coordinates have shape (n, dim). See :meth:`PrivateTangentPCA.inverse_transform`.
         """
         check_is_fitted(self)
-        return np.asarray(self._unseen(checked_vectors(X, self._n_features_out), self.reference_))
+        vectors = checked_vectors(X, self._n_features_out)
+        return self._each_of_numbers(vectors, lambda some: self._unseen(some, self.reference_))

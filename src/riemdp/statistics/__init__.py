@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from riemdp._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from riemdp.statistics._answer import Prepared, Summaries, answer
+    from riemdp.statistics._answer import Prepared, Summaries, answer, of_each
     from riemdp.statistics._chunks import Chunks
     from riemdp.statistics._classes import ClassMoments
     from riemdp.statistics._counted import Counted, counted, weighted
@@ -82,7 +82,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         globals(),
         {
-            "_answer": "Prepared Summaries answer",
+            "_answer": "Prepared Summaries answer of_each",
             "_chunks": "Chunks",
             "_classes": "ClassMoments",
             "_counted": "Counted counted weighted",
@@ -191,6 +191,7 @@ __all__ = [
     "largest_share",
     "log_stretch",
     "mean_for",
+    "of_each",
     "outline",
     "owners_of",
     "preshapes",

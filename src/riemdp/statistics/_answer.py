@@ -16,6 +16,7 @@ from riemdp._part import is_own_code, is_own_throughout
 from riemdp.kernel import (
     computed,
     has_form,
+    in_tiles,
     joined,
     means_of_owners,
     places_are_alike,
@@ -28,7 +29,7 @@ from riemdp.statistics._data import Records, as_records
 from riemdp.statistics._query import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -166,6 +167,44 @@ def public_coordinates(ball: Ball) -> FloatArray:
     """Return those of a public point in the ball, none of which is special."""
     turned = np.cos(np.arange(ball.manifold.dim) + 1.0)
     return np.asarray(0.5 * ball.reach * turned / np.linalg.norm(turned))
+
+
+def of_each(
+    ball: Ball,
+    function: Callable[[FloatArray], Any],
+    records: FloatArray,
+    *,
+    record: FloatArray | None = None,
+    rows: int | None = None,
+) -> tuple[Any, NDArray[np.bool_]]:
+    """Return what a function makes of records, each by itself: in tiles (:mod:`riemdp.kernel`).
+
+    On spaces of other packages, and where places are not alike, of one at a time.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public.
+    function : callable
+        Of this library, of records in one array; see :func:`riemdp.kernel.in_tiles`.
+    records : ndarray, shape (n, ...)
+        Valid points, or what else the function takes.
+    record : ndarray, shape (...), optional
+        A public one, not a special one; by default a point.
+    rows : int, optional
+        Of a tile at most: one record alone takes as long as so many.
+
+    Returns
+    -------
+    found : ndarray, or nested tuples of them, shape (n, ...)
+    lost : ndarray of bool, shape (n,)
+    """
+    size = rows_for(ball.manifold.point_shape)
+    size = min(size, rows or size) if is_own_throughout(ball) else 1
+    if record is None:
+        record = ball.center if size == 1 else ball.point(public_coordinates(ball))
+    size = size if places_are_alike(function, [record], size) else 1
+    return in_tiles(function, [records], [record], size)
 
 
 #: What stands beside a public record, where a tile is filled with it.
