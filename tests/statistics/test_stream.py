@@ -483,3 +483,18 @@ def test_a_reader_makes_one_point_of_each(times):
 
 def unit_rows(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_several_parts_have_one_sum_whatever_is_in_them():
+    (query,) = queries(TangentMean(), CAP)
+    summarise = Summarise(query, TangentMean(), CAP, False, b"k")
+    points = CAP.point(np.random.default_rng(0).normal(size=(9, 2)) / 5.0)
+    parts = [points[:0], points[:4], points[:0] + 1j, points[4:5], points[5:], points[:0]]
+    found = summarise.of_several(enumerate(parts))
+    assert [each.number for each in found] == list(range(6))
+    assert [each.count for each in found] == [0, 4, 0, 1, 4, 0]
+    assert [each.partial is None for each in found] == [True, True, True, True, False, True]
+    assert found[4].partial == Prepared(CAP, points).summary(query)
+    # negative control: the last part alone
+    assert found[4].partial != summarise((4, parts[4])).partial
+    assert summarise.of_several([]) == []

@@ -8,6 +8,7 @@ import pickle
 import pickletools
 import re
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from riemdp import (
     Accountant,
     Ball,
     Chunks,
+    Euclidean,
     InvalidParameterError,
     NotOnManifoldError,
     Records,
@@ -127,6 +129,58 @@ def test_spread_goes_where_points_go(points, path):
 def opens_weighed(path, start, stop):
     """The same with weights, which are in the file too."""
     return Records(np.load(path)[start:stop], weights=np.linspace(0.5, 1.0, N)[start:stop])
+
+
+#: An atlas: one record a part, whose sum is as large.
+WIDE = Ball(Euclidean(5_000), np.zeros(5_000), 200.0)
+
+
+def subject(number):
+    """A record of an atlas."""
+    return np.full((1, 5_000), 0.001 * number)
+
+
+def peak(parts, mapper):
+    """Most memory that the driver has in use at a time, and the integers of a release.
+
+    Workers are other processes: what they found is on its way as bytes.
+    """
+    sent, most = [], []
+
+    def client(function, arguments):
+        sent[:] = [pickle.dumps(function(each)) for each in arguments]
+        tracemalloc.start()
+        start = tracemalloc.get_traced_memory()[0]
+        try:
+            for each in sent:
+                yield pickle.loads(each)
+        finally:
+            most.append(tracemalloc.get_traced_memory()[1] - start)
+            tracemalloc.stop()
+
+    given = Chunks([partial(subject, i) for i in range(parts)], sizes=[1] * parts)
+    given = spread(given, client)
+    given = given.mapped(mapper(given.mapper))
+    found = riemdp.private_statistic(TangentMean(), given, WIDE, BUDGET, generator=seeded())
+    return most[0], max(map(len, sent)), found.rounded
+
+
+def at_once(mapper):
+    """Wait for all outcomes."""
+    return lambda *given: list(mapper(*given))
+
+
+def test_the_drivers_memory_does_not_grow_with_the_number_of_parts():
+    (few, _, _), (many, sent, found) = (peak(parts, lambda mapper: mapper) for parts in (4, 64))
+    assert many < 1.2 * few
+    # negative control: sums that wait until all are there, of 4 tasks and of 40
+    (few, _, _), (many, _, same) = (peak(parts, at_once) for parts in (4, 64))
+    assert many > 5.0 * few
+    assert found == same
+    # a task hands in one sum of its parts
+    query = riemdp.statistics.outline(TangentMean(), WIDE).queries[0]
+    alone = riemdp.statistics.Prepared(WIDE, subject(1)).summary(query)
+    assert sent < 2 * len(pickle.dumps(alone))
 
 
 def test_public_weights_are_with_the_records_or_are_sent(points, path):

@@ -80,7 +80,7 @@ def test_a_failure_ends_all_and_nothing_is_kept_for_the_error():
         finally:
             state.append("ended")
 
-    found = Spread(client)({2: Failed}.get, range(5))
+    found = list(Spread(client)({2: Failed}.get, range(5)))
     assert found == [None, None, Failed]
     assert state == ["ended"]
 
@@ -91,7 +91,7 @@ def test_a_failure_ends_all_and_nothing_is_kept_for_the_error():
     for each in (broken, lambda function, arguments: client(str, arguments)):
         del state[:]
         with pytest.raises((WorkersFailedError, InvalidParameterError)) as kept:
-            Spread(each)(abs, range(5))
+            list(Spread(each)(abs, range(5)))
         assert kept.value.__traceback__ is not None  # as a notebook keeps it
         assert state == ["ended"]
 

@@ -30,7 +30,7 @@ from riemdp.statistics._frechet_mean import check_shape_of_rows
 from riemdp.statistics._users import averages_rows, owners_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class Outcome:
     count : int
         Number of records in it.
     partial : object
-        What the query says of them; None of no records.
+        What the query says of the records, or of those of other parts too, whose own is None then.
     ids : ndarray of void, shape (count,), or None
         Digests of the ids of the records; None where they have none.
     noted : object
@@ -124,6 +124,31 @@ class Summarise:
         Outcome
         """
         return replace(self._outcome(*task), job=job_of(self.key))
+
+    def of_several(self, tasks: Iterable[tuple[int, Part]]) -> list[Outcome]:
+        """Return what is to be known of several parts: one sum of all, in the last with records.
+
+        Parameters
+        ----------
+        tasks : iterable of tuple of (int, object)
+
+        Returns
+        -------
+        list of Outcome
+            One of each part.
+        """
+        found: list[Outcome] = []
+        last = None  # the place of the sum
+        for task in tasks:
+            outcome = self(task)
+            if outcome.partial is not None and self.query is not None:
+                if last is not None:
+                    total = merged(self.query, found[last].partial, outcome.partial)
+                    found[last] = replace(found[last], partial=None)
+                    outcome = replace(outcome, partial=total)
+                last = len(found)
+            found.append(outcome)
+        return found
 
     def _outcome(self, number: int, part: Part) -> Outcome:
         try:
@@ -290,20 +315,23 @@ class Streamed(Summaries):
         noted: list[Any] = []
         with uncounted(not self._fixed):  # how many parts there are may be private
             parts = self._chunks.mapper(function, tasks)
-            for outcome in ticks(parts, self._chunks.number, "parts"):
-                self._check(outcome, numbers, job)
-                if outcome.count == 0:
-                    continue
-                came += outcome.count
-                if self._n is not None and came > self._n:
-                    what = "records than n" if self._people is None else "people than people"
-                    raise InvalidParameterError(f"there are more {what} = {self._n}")
-                if outcome.ids is not None:
-                    ids.append(outcome.ids)
-                    with_ids += outcome.count
-                noted.append(outcome.noted)
-                if query is not None:
-                    total = merged(query, total, outcome.partial)
+            try:
+                for outcome in ticks(parts, self._chunks.number, "parts"):
+                    self._check(outcome, numbers, job)
+                    if query is not None and outcome.partial is not None:
+                        total = merged(query, total, outcome.partial)
+                    if outcome.count == 0:
+                        continue
+                    came += outcome.count
+                    if self._n is not None and came > self._n:
+                        what = "records than n" if self._people is None else "people than people"
+                        raise InvalidParameterError(f"there are more {what} = {self._n}")
+                    if outcome.ids is not None:
+                        ids.append(outcome.ids)
+                        with_ids += outcome.count
+                    noted.append(outcome.noted)
+            finally:  # workers do not wait until the last error is forgotten
+                getattr(parts, "close", lambda: None)()
         self._check_numbers(numbers, tasks.total())
         self._check_ids(ids, key, came=came, with_ids=with_ids)
         if query is None:

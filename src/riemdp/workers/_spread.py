@@ -13,7 +13,7 @@ from riemdp.workers._clients import workers_of
 from riemdp.workers._work import Done, Work, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from riemdp.workers._clients import Map
     from riemdp.workers._work import Setting
@@ -41,28 +41,26 @@ class Spread:
         self._tasks = count(tasks, "tasks")
         check_alike(_whole(lambda: list(workers.everywhere(setting))))
 
-    def __call__(self, function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
-        """Return what the function finds in each part, in any order.
+    def __call__(self, function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
+        """Yield what the function finds in each part, as it arrives, and keep nothing of it.
 
         It is what tasks return that counts, and each returns once, however often it was tried. A
-        task that has failed ends them all. When this returns or raises, the workers keep no part
-        and no result; memory that they worked in is not wiped.
+        task that has failed ends them all. When this ends, raises or is closed, the workers keep no
+        part and no result; memory that they worked in is not wiped.
 
         Function and parts go to the workers: both have to be fit for pickle. What the function
         returns may have an attribute ``failure``, which is not None where it has failed. Workers
         that are lost for good, or would not compute the same, are a :class:`WorkersFailedError`.
         """
         given = batches(tuple(parts), self._tasks)
-        found: list[Any] = []
         first: list[Setting] = []
         with contextlib.closing(_arriving(self._map, Work(function), given)) as arriving:
             for done in ticks(arriving, len(given), "tasks"):
                 first = first or [done.setting]
                 check_alike([*first, done.setting])
-                found += done.found
+                yield from done.found
                 if any(getattr(each, "failure", None) is not None for each in done.found):
                     break
-        return found
 
 
 def batches(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:

@@ -30,14 +30,17 @@ class Done:
 class Work:
     """A function of one part, for several of them.
 
-    The function raises nothing: clusters log what is raised, with what was given.
+    The function raises nothing: clusters log what is raised, with what was given. One that has a
+    method ``of_several`` adds up what it finds in them.
     """
 
     function: Callable[[Any], Any] = field(repr=False)
 
     def __call__(self, parts: tuple[Any, ...]) -> Done:
         """Call the function with each part."""
-        return Done(tuple(self.function(part) for part in parts), setting())
+        several = getattr(self.function, "of_several", None)
+        found = map(self.function, parts) if several is None else several(parts)
+        return Done(tuple(found), setting())
 
 
 @functools.cache
