@@ -59,6 +59,9 @@ def test_labels_are_read_one_by_one_and_once():
     assert found.labels.tolist() == [0, 1, 1]
     with pytest.raises(InvalidParameterError, match="row 1: labels must be integers or texts"):
         Records(POINTS, labels=[0, True, 1]).validated(PLANE)
+    days = np.array(["2020-01-01"] * 3, dtype="datetime64[ns]")  # which would be integers in a list
+    with pytest.raises(InvalidParameterError, match="row 0: labels must be integers or texts"):
+        Records(POINTS, labels=days).validated(PLANE)
 
 
 def test_points_alone_are_records_without_anything_else():

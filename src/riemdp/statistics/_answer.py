@@ -171,9 +171,8 @@ def public_coordinates(ball: Ball) -> FloatArray:
 
 def of_each(
     ball: Ball,
-    function: Callable[[FloatArray], Any],
-    records: FloatArray,
-    *,
+    function: Callable[..., Any],
+    *records: FloatArray,
     record: FloatArray | None = None,
     rows: int | None = None,
 ) -> tuple[Any, NDArray[np.bool_]]:
@@ -186,11 +185,11 @@ def of_each(
     ball : Ball
         Public.
     function : callable
-        Of this library, of records in one array; see :func:`riemdp.kernel.in_tiles`.
-    records : ndarray, shape (n, ...)
+        Of this library, of some records in arrays; see :func:`riemdp.kernel.in_tiles`.
+    *records : ndarray, shape (n, ...)
         Valid points, or what else the function takes.
     record : ndarray, shape (...), optional
-        A public one, not a special one; by default a point.
+        A public one; by default a point, and the centre where the function raises.
     rows : int, optional
         Of a tile at most: one record alone takes as long as so many.
 
@@ -198,13 +197,16 @@ def of_each(
     -------
     found : ndarray, or nested tuples of them, shape (n, ...)
     lost : ndarray of bool, shape (n,)
+        For which records it raises.
     """
     size = rows_for(ball.manifold.point_shape)
     size = min(size, rows or size) if is_own_throughout(ball) else 1
+    fill = ball.center if record is None else record
     if record is None:
         record = ball.center if size == 1 else ball.point(public_coordinates(ball))
-    size = size if places_are_alike(function, [record], size) else 1
-    return in_tiles(function, [records], [record], size)
+    several = len(records)
+    size = size if places_are_alike(function, [record] * several, size) else 1
+    return in_tiles(function, records, [fill] * several, size)
 
 
 #: What stands beside a public record, where a tile is filled with it.

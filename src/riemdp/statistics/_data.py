@@ -356,8 +356,12 @@ def labels_of(values: ArrayLike, rows: int | None, name: str) -> NDArray[np.obje
     """
     array = _one_each(plain_array(values, name), rows, name)
     # NumPy would make texts of all labels where one of a sequence is a text
-    labels = values if isinstance(values, (list, tuple)) else array
+    listed = values if isinstance(values, (list, tuple)) else array
+    labels = listed.tolist() if array.dtype.kind in "iuU" and listed is array else listed
     found = np.empty(len(labels), dtype=object)
+    if {int, str}.issuperset(map(type, labels)):
+        found[:] = labels
+        return found
     for row, label in enumerate(labels):
         plain = label.item() if issubclass(type(label), (np.integer, np.str_)) else label
         if type(plain) is not int and type(plain) is not str:

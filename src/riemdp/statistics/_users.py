@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,22 +13,23 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._combinations import PEOPLE_NEED_A_CENTRE, PEOPLE_WEIGH
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
-from riemdp._part import is_own_throughout, register
-from riemdp.kernel import in_tiles, places_are_alike, rows_for
-from riemdp.statistics._answer import public_coordinates
+from riemdp._part import register
+from riemdp.kernel import UNIT, means_of_owners, on_grid
+from riemdp.statistics._answer import of_each, public_coordinates
 from riemdp.statistics._data import Records
 from riemdp.statistics._neighbours import Neighbours, PrivateSize, public_size
-from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._records import in_units, record_coordinates
 from riemdp.statistics._rows import quotient_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from riemdp.spaces import Ball, FloatArray
     from riemdp.statistics._query import Metric, Query
     from riemdp.statistics._statistic import Statistic
+
+#: Rows that are added at a time.
+_ROWS = 2**14
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,8 @@ class PerUser(Neighbours):
         found = means_of_users(ball, records)
         if self.contribution == 1:
             return found
-        rows = rows_of_users(np.asarray(records.users))
-        numbers = np.array([min(len(own), self.contribution) for own in rows], dtype=np.float64)
-        return replace(found, weights=numbers / self.contribution)
+        numbers = np.bincount(owners_of(np.asarray(records.users)))
+        return replace(found, weights=np.minimum(numbers, self.contribution) / self.contribution)
 
 
 @final
@@ -213,8 +214,8 @@ def means_of_users(ball: Ball, records: Records) -> Records:
     check_centre(ball)
     if records.weights is not None:
         raise InvalidParameterError(str(PEOPLE_WEIGH))
-    rows = rows_of_users(np.asarray(records.users))
-    return Records(_means(ball, np.asarray(records.points), rows))
+    owners = owners_of(np.asarray(records.users))
+    return Records(_means(ball, np.asarray(records.points), owners))
 
 
 def averages_rows(neighbours: Neighbours, statistic: Statistic) -> bool:
@@ -274,42 +275,32 @@ def owners_of(users: NDArray[Any]) -> NDArray[np.intp]:
     ndarray of int, shape (n,)
         In the order in which people first come.
     """
-    known: dict[Any, int] = {}
-    named = ((type(user), user) for user in users.tolist())
-    return np.array([known.setdefault(each, len(known)) for each in named], dtype=np.intp)
+    named = users.tolist()
+    known = {user: number for number, user in enumerate(dict.fromkeys(named))}
+    return np.fromiter(map(known.__getitem__, named), dtype=np.intp, count=len(named))
 
 
-def _means(ball: Ball, points: FloatArray, rows: list[NDArray[np.intp]]) -> FloatArray:
+def _means(ball: Ball, points: FloatArray, owners: NDArray[np.intp]) -> FloatArray:
     r"""Return the mean of each person, shape (people, \*point_shape)."""
-    size = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
-
-    def tiled(
-        function: Callable[[FloatArray], FloatArray], some: FloatArray, fill: FloatArray, one: Any
-    ) -> Any:
-        own = size if places_are_alike(function, [one], size) else 1
-        return in_tiles(function, [some], [fill], own)[0]
-
-    zero, vector = np.zeros(ball.manifold.dim), public_coordinates(ball)
-    point = ball.center if size == 1 else ball.point(vector)
-
-    seen = tiled(
-        lambda some: ball.shorten(record_coordinates(ball, some), 1.0), points, ball.center, point
-    )
-    several = [own for own in rows if len(own) > 1]
-    means = np.array([_average_of(seen[own]) for own in several])
-    found = np.empty((len(rows), *ball.manifold.point_shape))
-    alone = np.array([len(own) == 1 for own in rows], dtype=bool)
-    ones = np.array([own[0] for own in rows if len(own) == 1], dtype=np.intp)
-    found[alone] = tiled(ball.project, points[ones], ball.center, point)
-    found[~alone] = tiled(
+    order = np.argsort(owners, kind="stable")
+    numbers = np.bincount(owners)
+    found = np.empty((len(numbers), *ball.manifold.point_shape))
+    alone = numbers == 1
+    single = alone[owners[order]]  # of the records in order
+    found[alone] = of_each(ball, ball.project, points[order[single]])[0]
+    others = order[~single]
+    rows = of_each(ball, functools.partial(_on_grid, ball), points[others])[0]
+    parts = (rows[i : i + _ROWS] for i in range(0, len(rows), _ROWS))
+    means = np.concatenate([rows[:0], *means_of_owners(parts, owners[others])])
+    found[~alone] = of_each(
+        ball,
         lambda some: ball.project(ball.point(some)),
-        means.reshape(-1, len(zero)),
-        zero,
-        vector,
-    )
+        means * (ball.reach / UNIT),
+        record=public_coordinates(ball),
+    )[0]
     return found
 
 
-def _average_of(vectors: FloatArray) -> list[float]:
-    """Mean of vectors, correctly rounded but for a division: in whatever order they come."""
-    return [math.fsum(column) / len(vectors) for column in vectors.T.tolist()]
+def _on_grid(ball: Ball, points: FloatArray) -> NDArray[np.int64]:
+    """Return clipped coordinates (n, dim) as integers, rounded towards zero."""
+    return on_grid(in_units(ball.shorten(record_coordinates(ball, points), 1.0), ball.reach))

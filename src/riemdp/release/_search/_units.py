@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._discreet import discreetly
-from riemdp._part import is_own_throughout
-from riemdp.kernel import UNIT, Vector, added, in_tiles, places_are_alike, rows_for, sum_of
+from riemdp.kernel import UNIT, Vector, added, sum_of
 from riemdp.noise import resolve_generator
 from riemdp.noise.exact import FlatDraw, Rounded, default_grid, exact_choice
 from riemdp.release._search._adaptive import (
@@ -23,6 +22,7 @@ from riemdp.release._search._adaptive import (
     search,
     walked,
 )
+from riemdp.statistics import of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,11 +89,7 @@ def made_of(
     ball: Ball, compute: Callable[..., FloatArray], *arrays: FloatArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return what a function makes of each row of points, and for which it raises."""
-    rows = rows_for(ball.manifold.point_shape) if is_own_throughout(ball) else 1
-    fill = [ball.center] * len(arrays)
-    if not places_are_alike(compute, fill, rows):
-        rows = 1
-    return discreetly(_WHO, lambda: in_tiles(compute, arrays, fill, rows))
+    return discreetly(_WHO, lambda: of_each(ball, compute, *arrays))
 
 
 def beyond(values: FloatArray, thresholds: FloatArray) -> list[int]:
