@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -103,39 +103,13 @@ def _directions(base: FloatArray, unit: float, ball: Ball, inside: FloatArray) -
 
 
 def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
-    """Return finite normal coordinates ``(m, dim)`` about a base, of any points.
+    """Return finite normal coordinates ``(m, dim)`` about a base; of what has none, zero.
 
-    Of what has none, zero.
+    In a space of another package a point without a logarithm may raise, as any record may.
     """
     with np.errstate(all="ignore"):
-        try:
-            found = np.asarray(manifold.coordinates(base, points))
-        except Exception:  # one point has no logarithm in a space of another package
-            found = _seen_one_by_one(manifold, base, points)
+        found = np.asarray(manifold.coordinates(base, points))
     return np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, 0.0)
-
-
-def _seen_one_by_one(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
-    """Coordinates where those of some points raise errors, zero for these.
-
-    Another point takes the place of each of them: the rest is treated in the same arrays as if
-    there were none, since a product may round by the number of its rows.
-    """
-    alone = [_seen(manifold, base, point) for point in points]
-    lost = np.array([each is None for each in alone])
-    kept = points[np.where(lost, np.argmin(lost), np.arange(len(points)))]
-    try:
-        found = np.asarray(manifold.coordinates(base, kept))
-    except Exception:  # each has one, or none has, but not all together
-        found = np.array([np.zeros(manifold.dim) if each is None else each for each in alone])
-    return np.where(lost[:, None], 0.0, found)
-
-
-def _seen(manifold: Manifold, base: FloatArray, point: FloatArray) -> Any:
-    try:
-        return manifold.coordinates(base, point[None])[0]
-    except Exception:
-        return None
 
 
 # Noisy steps: from a released mean to the next, so that noise follows the spread of records.
