@@ -17,9 +17,9 @@ from riemdp.release import (
     private_rotation_mean,
 )
 from riemdp.release._private_directions import (
-    main_axis,
-    main_preshape,
-    mean_direction,
+    MAIN_AXIS,
+    MAIN_PRESHAPE,
+    MEAN_DIRECTION,
     own_directions,
 )
 from riemdp.spaces import Rotations
@@ -40,42 +40,72 @@ def complex_of(vector):
     return vector[: len(vector) // 2] + 1j * vector[len(vector) // 2 :]
 
 
-@pytest.mark.parametrize("own", [mean_direction, main_axis, main_preshape])
+def own_of(vectors, own):
+    """The vector of one person."""
+    (found,) = own_directions(vectors, np.zeros(len(vectors), int), own, vectors[0])
+    return found
+
+
+@pytest.mark.parametrize("own", [MEAN_DIRECTION, MAIN_AXIS, MAIN_PRESHAPE])
 def test_it_is_a_unit_vector_in_whatever_order_records_come(own):
     vectors = units(7, 6)
-    found = own(vectors)
+    found = own_of(vectors, own)
     assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-14)
-    np.testing.assert_array_equal(own(vectors[::-1]), found)
-    assert not np.array_equal(own(vectors[1:]), found)
+    np.testing.assert_array_equal(own_of(vectors[::-1], own), found)
+    assert not np.array_equal(own_of(vectors[1:], own), found)
+
+
+def test_it_is_what_numpy_makes_of_the_records():
+    vectors = units(7, 6)
+    total = vectors.sum(axis=0)
+    np.testing.assert_allclose(
+        own_of(vectors, MEAN_DIRECTION), total / np.linalg.norm(total), atol=1e-11
+    )
+    for own, rows in ((MAIN_AXIS, vectors), (MAIN_PRESHAPE, vectors[:, :3] + 1j * vectors[:, 3:])):
+        found = own_of(vectors, own)
+        found = found if own is MAIN_AXIS else complex_of(found)
+        expected = np.linalg.eigh(rows.T @ rows.conj())[1][:, -1]
+        np.testing.assert_allclose(outer(found), outer(expected), atol=1e-10)
+
+
+@pytest.mark.parametrize("own", [MEAN_DIRECTION, MAIN_AXIS, MAIN_PRESHAPE])
+def test_features_are_unit_vectors_whose_vector_is_the_record(own):
+    vectors = units(5, 6)
+    features = own.features(vectors)
+    np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1.0, atol=1e-14)
+    back = own.vector(features)
+    if own is MAIN_PRESHAPE:
+        vectors, back = ([outer(complex_of(x)) for x in each] for each in (vectors, back))
+    else:
+        vectors, back = ([outer(x) for x in each] for each in (vectors, back))
+    np.testing.assert_allclose(back, vectors, atol=1e-13)
 
 
 def test_signs_of_axes_and_phases_of_shapes_do_not_count():
     vectors, signs = units(7, 6), np.array([1, -1, 1, 1, -1, -1, 1])[:, None]
-    np.testing.assert_allclose(
-        outer(main_axis(signs * vectors)), outer(main_axis(vectors)), atol=1e-12
-    )
+    axis = outer(own_of(vectors, MAIN_AXIS))
+    np.testing.assert_array_equal(outer(own_of(signs * vectors, MAIN_AXIS)), axis)
     z = (vectors[:, :3] + 1j * vectors[:, 3:]) * np.exp(1j * np.arange(7.0))[:, None]
     turned = np.concatenate([z.real, z.imag], axis=-1)
     np.testing.assert_allclose(
-        outer(complex_of(main_preshape(turned))),
-        outer(complex_of(main_preshape(vectors))),
-        atol=1e-12,
+        outer(complex_of(own_of(turned, MAIN_PRESHAPE))),
+        outer(complex_of(own_of(vectors, MAIN_PRESHAPE))),
+        atol=1e-11,
     )
-    far = np.abs(outer(main_axis(turned)) - outer(main_axis(vectors)))
-    assert far.max() > 0.1  # of axes they would
+    assert np.abs(outer(own_of(turned, MAIN_AXIS)) - axis).max() > 0.1  # of axes they would
 
 
 def test_of_others_records_no_bit_counts_and_those_without_a_direction_have_a_public_one():
     vectors = np.concatenate([units(4, 3), [[0.0, 0.6, 0.8], [0.0, -0.6, -0.8]]])
     ids = np.array([1, 2, 1, 2, "a", "a"], dtype=object)
     pole = np.array([0.0, 0.0, 1.0])
-    found = own_directions(vectors, ids, mean_direction, pole)
+    found = own_directions(vectors, ids, MEAN_DIRECTION, pole)
     np.testing.assert_array_equal(found[2], pole)
-    alone = own_directions(vectors[[2, 0]], ids[[2, 0]], mean_direction, pole)
+    alone = own_directions(vectors[[2, 0]], ids[[2, 0]], MEAN_DIRECTION, pole)
     np.testing.assert_array_equal(alone[0], found[0])
-    single = own_directions(vectors[:1], ids[:1], mean_direction, pole)
+    single = own_directions(vectors[:1], ids[:1], MEAN_DIRECTION, pole)
     np.testing.assert_array_equal(single, vectors[:1])
-    assert own_directions(vectors[:0], ids[:0], mean_direction, pole).shape == (0, 3)
+    assert own_directions(vectors[:0], ids[:0], MEAN_DIRECTION, pole).shape == (0, 3)
 
 
 ROTATIONS = Rotations().present(

@@ -47,6 +47,7 @@ from riemdp.statistics import (
     TangentRegression,
     Variance,
     Weighted,
+    _stream,
     answer,
     counted,
     through,
@@ -498,3 +499,20 @@ def test_several_parts_have_one_sum_whatever_is_in_them():
     # negative control: the last part alone
     assert found[4].partial != summarise((4, parts[4])).partial
     assert summarise.of_several([]) == []
+
+
+def test_readers_of_this_library_see_as_many_records_at_a_time_whatever_comes(monkeypatch):
+    def counting(points):
+        return points + 1e-9 * len(points)
+
+    points, calls = np.random.default_rng(0).normal(size=(9, 2)), []
+    given = (None, TangentMean(), PLANE)
+    one_by_one = Summarise(*given, False, b"k")._made(counting, points)
+    monkeypatch.setattr(_stream, "is_own_code", lambda read: calls.append(read) or True)
+    few, all_ = (Summarise(*given, False, b"k")._made(counting, points[:n]) for n in (4, 9))
+    np.testing.assert_array_equal(few, all_[:4])
+    assert calls == [counting, counting]
+    assert not np.array_equal(all_, one_by_one)
+    # negative control: where sizes are public all come at once
+    few, all_ = (Summarise(*given, True, b"k")._made(counting, points[:n]) for n in (4, 9))
+    assert not np.array_equal(few, all_[:4])

@@ -26,7 +26,7 @@ from riemdp.spaces import (
 )
 from riemdp.statistics import AddRemoveUser, ReplaceUser, TangentMean, _users
 from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._users import means_of_users, rows_of_users
+from riemdp.statistics._users import means_of_users, owners_of
 
 SPACES = [
     Euclidean(3),
@@ -140,8 +140,8 @@ def test_one_person_may_be_all_there_is():
 
 
 def test_only_who_shares_an_id_counts():
-    rows = rows_of_users(np.array([1, "1", 1, "a", "1"], dtype=object))
-    assert [each.tolist() for each in rows] == [[0, 2], [1, 4], [3]]
+    owners = owners_of(np.array([1, "1", 1, "a", "1"], dtype=object))
+    assert owners.tolist() == [0, 1, 0, 2, 1]
     ball, points = BALLS[1], scattered(BALLS[1], 4)
     first = means(ball, points, [1, "1", 1, "1"]).points
     second = means(ball, points, ["x", 9, "x", 9]).points

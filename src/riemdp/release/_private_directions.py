@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from riemdp._checks import plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.kernel import in_tiles, rows_for
+from riemdp.kernel import in_tiles, on_grid, rows_for
 from riemdp.release._options import (
     Options,
     check_listed,
@@ -24,15 +24,18 @@ from riemdp.release._options import (
 from riemdp.release._run import run
 from riemdp.release._streams import chunks_of, is_stream
 from riemdp.release._unopened import check_shapes, public_size
-from riemdp.spaces import Ball, Sphere
+from riemdp.spaces import Ball, Sphere, above_diagonal, unvecd
 from riemdp.statistics import (
     DirectionalMoments,
     MeanRotation,
     ProcrustesMean,
     Records,
     as_records,
+    of_each,
+    one_for_each,
+    owners_of,
     preshapes,
-    rows_of_users,
+    shortened,
     unit_quaternions,
 )
 
@@ -48,65 +51,98 @@ if TYPE_CHECKING:
     from riemdp.spaces import FloatArray
     from riemdp.statistics import Neighbours, Statistic
 
-    #: One unit vector of several; None where they have none in common.
-    Own = Callable[[FloatArray], FloatArray | None]
-
 
 # One direction, axis or shape for each person, of all that person's records.
+
+
+@dataclass(frozen=True)
+class Own:
+    """How one unit vector is made of several.
+
+    Attributes
+    ----------
+    features : callable
+        Of unit vectors (n, N), as vectors (n, m) of norm 1.
+    vector : callable
+        Unit vectors (k, N) of means of features (k, m), or what is not of norm 1 where they have
+        none in common.
+    """
+
+    features: Callable[[FloatArray], FloatArray]
+    vector: Callable[[FloatArray], FloatArray]
 
 
 def own_directions(
     points: FloatArray, users: NDArray[Any], own: Own, fallback: FloatArray
 ) -> FloatArray:
-    """Return one unit vector for each person, shape (people, dim), of that person's records alone.
+    """Return one unit vector for each person, shape (people, N), of that person's records alone.
 
-    Of unit vectors, shape (n, dim), and whose each is. ``fallback`` is the public one of those
+    Of unit vectors, shape (n, N), and whose each is. ``fallback`` is the public one of those
     whose records have none in common.
     """
-    found = np.empty((0, points.shape[1]))
-    for rows in rows_of_users(users):
-        one = points[rows[0]] if len(rows) == 1 else own(points[rows])
-        found = np.vstack([found, fallback if one is None else one])
-    return found
+    ball = Ball.whole(Sphere(points.shape[1] - 1))
+
+    def rows(some: FloatArray) -> NDArray[np.int64]:
+        return on_grid(shortened(own.features(some), 1.0))
+
+    def made(means: FloatArray) -> FloatArray:
+        found, lost = of_each(ball, own.vector, means, record=own.features(fallback[None])[0])
+        is_one = np.abs(np.sqrt(np.square(found).sum(axis=1)) - 1.0) < _ONE
+        return np.where((is_one & ~lost)[:, None], found, fallback)
+
+    return one_for_each(
+        owners_of(users),
+        points.__getitem__,
+        lambda which: of_each(ball, rows, points[which])[0],
+        made,
+    )
 
 
-def mean_direction(vectors: FloatArray) -> FloatArray | None:
-    """Return the direction of the sum of vectors, shape (m, dim), if there is one."""
-    total = np.array([math.fsum(column) for column in vectors.T])
-    length = math.hypot(*total)
-    return total / length if length > 0.0 else None
+def _along(means: FloatArray) -> FloatArray:
+    length = np.sqrt(np.square(means).sum(axis=1, keepdims=True))
+    return means / np.where(length > 0.0, length, 1.0)
 
 
-def main_axis(vectors: FloatArray) -> FloatArray | None:
-    """Return the leading eigenvector of the mean of ``x x^T``: no sign of a vector counts."""
-    return _leading(_added(vectors[:, :, None] * vectors[:, None, :]))
+def _products(vectors: NDArray[Any]) -> FloatArray:
+    products = vectors[:, :, None] * vectors[:, None, :].conj()
+    rows, columns = above_diagonal(vectors.shape[1])
+    above = _WEIGHT * products[:, rows, columns]
+    parts = [np.einsum("nii->ni", products.real), above.real]
+    return np.concatenate([*parts, above.imag] if np.iscomplexobj(above) else parts, axis=1)
 
 
-def main_preshape(vectors: FloatArray) -> FloatArray | None:
-    """Return the leading eigenvector of the mean of ``z z*``: no phase of a vector counts.
+def _axis(means: FloatArray) -> FloatArray:
+    dim = (math.isqrt(8 * means.shape[1] + 1) - 1) // 2
+    return np.ascontiguousarray(np.linalg.eigh(unvecd(means, dim))[1][:, :, -1])
 
-    Rows, shape (m, 2 k), hold real parts, then imaginary parts; so does the result.
-    """
+
+def _complex_products(vectors: FloatArray) -> FloatArray:
     real, imaginary = np.split(vectors, 2, axis=-1)
-    z = real + 1j * imaginary
-    products = z[:, :, None] * z[:, None, :].conj()
-    found = _leading(_added(products.real) + 1j * _added(products.imag))
-    return None if found is None else np.concatenate([found.real, found.imag])
+    return _products(real + 1j * imaginary)
 
 
-def _added(matrices: FloatArray) -> FloatArray:
-    """Return the sum, correctly rounded: in whatever order they come."""
-    flat = matrices.reshape(len(matrices), -1)
-    return np.array([math.fsum(entry) for entry in flat.T]).reshape(matrices.shape[1:])
+def _complex_axis(means: FloatArray) -> FloatArray:
+    dim = math.isqrt(means.shape[1])
+    rows, columns = above_diagonal(dim)
+    real, imaginary = np.split(means, [dim + len(rows)], axis=1)
+    matrices = unvecd(real, dim) + 0j
+    matrices.imag[:, rows, columns] = imaginary / _WEIGHT
+    matrices.imag[:, columns, rows] = -imaginary / _WEIGHT
+    found = np.linalg.eigh(matrices)[1][:, :, -1]
+    return np.concatenate([found.real, found.imag], axis=1)
 
 
-def _leading(matrix: NDArray[Any]) -> NDArray[Any] | None:
-    try:
-        vector = np.linalg.eigh(matrix)[1][:, -1]
-    except np.linalg.LinAlgError:
-        return None
-    length = float(np.linalg.norm(vector))
-    return vector / length if 0.5 < length < 2.0 else None
+#: What is above a diagonal counts twice.
+_WEIGHT = math.sqrt(2.0)
+#: By how much the norm of a unit vector differs from 1, at most.
+_ONE = 1e-6
+#: The direction of the sum of vectors.
+MEAN_DIRECTION = Own(lambda vectors: vectors, _along)
+#: The leading eigenvector of the mean of ``x x^T``: no sign of a vector counts.
+MAIN_AXIS = Own(_products, _axis)
+#: That of the mean of ``z z*``: no phase of a vector counts. Rows, shape (m, 2 k), hold real parts,
+#: then imaginary parts; so does the result.
+MAIN_PRESHAPE = Own(_complex_products, _complex_axis)
 
 
 # Releases of what needs no ball: unit vectors, anywhere on their sphere.
@@ -308,7 +344,7 @@ def private_directional_summary(
         budget,
         Options(**options),
         read=_unit_vectors,
-        own=main_axis if statistic == DirectionalMoments(2) else mean_direction,
+        own=MAIN_AXIS if statistic == DirectionalMoments(2) else MEAN_DIRECTION,
         label="private_directional_summary",
     )
 
@@ -403,7 +439,7 @@ def private_rotation_mean(
         budget,
         Options(**options),
         read=unit_quaternions,
-        own=main_axis,
+        own=MAIN_AXIS,
         label="private_rotation_mean",
         width=4,
     )
@@ -475,6 +511,6 @@ def private_procrustes_mean(
         budget,
         Options(**options),
         read=preshapes,
-        own=main_preshape,
+        own=MAIN_PRESHAPE,
         label="private_procrustes_mean",
     )

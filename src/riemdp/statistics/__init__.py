@@ -66,8 +66,8 @@ if TYPE_CHECKING:
         ReplaceUser,
         averages_rows,
         check_centre,
+        one_for_each,
         owners_of,
-        rows_of_users,
     )
     from riemdp.statistics._variance import DirectVariance, Variance
     from riemdp.statistics._weighted import Weighted, largest_share
@@ -117,7 +117,7 @@ else:
             "_two_samples": "TwoSampleTest two_sample_test",
             "_unit_vectors": "UnitVectorSum",
             "_users": (
-                "AddRemoveUser ReplaceUser averages_rows check_centre owners_of rows_of_users"
+                "AddRemoveUser ReplaceUser averages_rows check_centre one_for_each owners_of"
             ),
             "_variance": "DirectVariance Variance",
             "_weighted": "Weighted largest_share",
@@ -192,12 +192,12 @@ __all__ = [
     "log_stretch",
     "mean_for",
     "of_each",
+    "one_for_each",
     "outline",
     "owners_of",
     "preshapes",
     "public_size",
     "register_solver",
-    "rows_of_users",
     "shortened",
     "tangent_mean",
     "tangent_mean_sensitivity",

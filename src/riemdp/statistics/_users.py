@@ -22,6 +22,8 @@ from riemdp.statistics._records import in_units, record_coordinates
 from riemdp.statistics._rows import quotient_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from riemdp.spaces import Ball, FloatArray
@@ -246,23 +248,6 @@ def check_centre(ball: Ball) -> None:
         raise UnsupportedBallError(str(PEOPLE_NEED_A_CENTRE))
 
 
-def rows_of_users(users: NDArray[Any]) -> list[NDArray[np.intp]]:
-    """Return the rows of each person.
-
-    Parameters
-    ----------
-    users : ndarray of int and str, shape (n,)
-
-    Returns
-    -------
-    list of ndarray
-        One a person.
-    """
-    owners = owners_of(users)
-    order, last = np.argsort(owners, kind="stable"), np.cumsum(np.bincount(owners))
-    return np.split(order, last[:-1]) if len(owners) else []
-
-
 def owners_of(users: NDArray[Any]) -> NDArray[np.intp]:
     """Return whose each record is, as a number from 0.
 
@@ -280,25 +265,54 @@ def owners_of(users: NDArray[Any]) -> NDArray[np.intp]:
     return np.fromiter(map(known.__getitem__, named), dtype=np.intp, count=len(named))
 
 
+def one_for_each(
+    owners: NDArray[np.intp],
+    single: Callable[[NDArray[np.intp]], FloatArray],
+    rows: Callable[[NDArray[np.intp]], NDArray[np.int64]],
+    made: Callable[[FloatArray], FloatArray],
+) -> FloatArray:
+    """Return a row for each person, of that person's records alone, in whatever order they come.
+
+    Parameters
+    ----------
+    owners : ndarray of int, shape (n,)
+        Of :func:`owners_of`.
+    single : callable
+        What it makes of some records is what stands for who has no other.
+    rows : callable
+        Of some records, integers (m, d) as :func:`riemdp.kernel.on_grid` returns them.
+    made : callable
+        Makes rows of the means (k, d) of these, each of its own.
+
+    Returns
+    -------
+    ndarray, shape (people, ...)
+    """
+    order = np.argsort(owners, kind="stable")
+    alone = np.bincount(owners) == 1
+    are_single = alone[owners[order]]  # of the records in order
+    ones, others = order[are_single], order[~are_single]
+    whole = rows(others)
+    parts = (whole[i : i + _ROWS] for i in range(0, len(whole), _ROWS))
+    means = np.concatenate([whole[:0], *means_of_owners(parts, owners[others])])
+    several = made(means / UNIT)
+    found = np.empty((len(alone), *several.shape[1:]))
+    found[alone], found[~alone] = single(ones), several
+    return found
+
+
 def _means(ball: Ball, points: FloatArray, owners: NDArray[np.intp]) -> FloatArray:
     r"""Return the mean of each person, shape (people, \*point_shape)."""
-    order = np.argsort(owners, kind="stable")
-    numbers = np.bincount(owners)
-    found = np.empty((len(numbers), *ball.manifold.point_shape))
-    alone = numbers == 1
-    single = alone[owners[order]]  # of the records in order
-    found[alone] = of_each(ball, ball.project, points[order[single]])[0]
-    others = order[~single]
-    rows = of_each(ball, functools.partial(_on_grid, ball), points[others])[0]
-    parts = (rows[i : i + _ROWS] for i in range(0, len(rows), _ROWS))
-    means = np.concatenate([rows[:0], *means_of_owners(parts, owners[others])])
-    found[~alone] = of_each(
-        ball,
-        lambda some: ball.project(ball.point(some)),
-        means * (ball.reach / UNIT),
-        record=public_coordinates(ball),
-    )[0]
-    return found
+
+    def point(vectors: FloatArray) -> FloatArray:
+        return ball.project(ball.point(vectors))
+
+    return one_for_each(
+        owners,
+        lambda rows: of_each(ball, ball.project, points[rows])[0],
+        lambda rows: of_each(ball, functools.partial(_on_grid, ball), points[rows])[0],
+        lambda means: of_each(ball, point, ball.reach * means, record=public_coordinates(ball))[0],
+    )
 
 
 def _on_grid(ball: Ball, points: FloatArray) -> NDArray[np.int64]:
