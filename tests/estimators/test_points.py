@@ -173,8 +173,8 @@ def strided(rows):
 
 #: How records may come: which of them, and how they lie in memory.
 WAYS = {
-    "alone": lambda rows: [(slice(i, i + 1), rows[i : i + 1]) for i in (0, 128, 259)],
-    "few": lambda rows: [(slice(1, 4), rows[1:4]), (slice(127, 131), rows[127:131])],
+    "alone": lambda rows: [(slice(i, i + 1), rows[i : i + 1]) for i in (0, 128, 256, 259)],
+    "few": lambda rows: [(slice(1, 4), rows[1:4]), (slice(254, 258), rows[254:258])],
     "permuted": lambda rows: [(order := np.random.default_rng(1).permutation(260), rows[order])],
     "backwards": lambda rows: [(slice(None, None, -1), rows[::-1])],
     "strided": lambda rows: [(slice(None), strided(rows)), (slice(0, 260, 3), rows[::3])],
@@ -191,7 +191,7 @@ def tame(ball, size):
 
 def differences(ball):
     """Which answers about a record depend on the others, or on how they lie in memory."""
-    rows = tame(ball, 260)  # two tiles, and some
+    rows = tame(ball, 260)  # more than a tile
     for name, ask in asked(ball).items():
         whole = ask(rows)
         for way, several in WAYS.items():

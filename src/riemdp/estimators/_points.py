@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     PublicBall: TypeAlias = Ball | PrivateBall
 
-#: Rows of a tile at most: a record that comes alone takes as long as so many.
-_ROWS = 128
+#: Rows of a tile at most, and entries: a record that comes alone takes as long as so many.
+_ROWS, _ENTRIES = 256, 2**13
 
 
 class PointsEstimator(BaseEstimator):  # type: ignore[misc]
@@ -86,7 +87,9 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
         function: Callable[[FloatArray], FloatArray],
         row: FloatArray | None = None,
     ) -> FloatArray:
-        found, lost = of_each(self._public_ball(), function, rows, record=row, rows=_ROWS)
+        ball = self._public_ball()
+        most = min(_ROWS, max(1, _ENTRIES // math.prod(ball.manifold.point_shape)))
+        found, lost = of_each(ball, function, rows, record=row, rows=most)
         if lost.any():
             raise NotOnManifoldError(
                 f"row {int(np.argmax(lost))}: float64 does not hold what is asked of it"
