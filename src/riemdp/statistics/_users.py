@@ -290,14 +290,17 @@ def one_for_each(
     """
     order = np.argsort(owners, kind="stable")
     alone = np.bincount(owners) == 1
+    if alone.all():
+        return single(order)
     are_single = alone[owners[order]]  # of the records in order
     ones, others = order[are_single], order[~are_single]
     whole = rows(others)
     parts = (whole[i : i + _ROWS] for i in range(0, len(whole), _ROWS))
-    means = np.concatenate([whole[:0], *means_of_owners(parts, owners[others])])
-    several = made(means / UNIT)
+    several = made(np.concatenate(list(means_of_owners(parts, owners[others]))) / UNIT)
     found = np.empty((len(alone), *several.shape[1:]))
-    found[alone], found[~alone] = single(ones), several
+    found[~alone] = several
+    if len(ones):
+        found[alone] = single(ones)
     return found
 
 
