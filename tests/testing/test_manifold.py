@@ -114,6 +114,16 @@ class Herd(Euclidean):
         return found - 1e-12 * found.mean(axis=0) if found.ndim > 1 else found
 
 
+class Paired(Euclidean):
+    """Has distances of as many points on either side alone."""
+
+    name = "tests.Paired"
+
+    def dist(self, a, b):
+        a, b = np.asarray(a), np.asarray(b)
+        return super().dist(a, b.reshape(a.shape) if b.size == a.size else b)
+
+
 class Sticky(Euclidean):
     name = "tests.Sticky"
 
@@ -144,6 +154,7 @@ class Roomy(Sphere):
         (Transposed(2), "shapes"),
         (Crooked(2), "distances_are_a_metric"),
         (Herd(2), "records_are_independent"),
+        (Paired(2), "centres_broadcast"),
         (Sticky(2), "balls_clip"),
         (Roomy(2), "large_balls_work_or_are_refused"),
     ],

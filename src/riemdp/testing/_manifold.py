@@ -237,6 +237,10 @@ def centres_broadcast(manifold: Manifold) -> None:
         found = function(centers, others)
         single = [function(*pair) for pair in zip(centers, others, strict=True)]
         require_close(found, np.array(single), f"{name} takes several centres")
+    # as a classifier asks for them
+    distances = [[manifold.dist(center, point) for center in centers] for point in points]
+    found = manifold.dist(centers, points[:, None])
+    require_close(found, np.array(distances), "dist takes several centres")
 
 
 CHECKS = (
