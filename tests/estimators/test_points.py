@@ -207,6 +207,29 @@ def test_an_answer_about_a_record_depends_on_no_other_on_any_space(place):
     assert list(differences(laws.BALLS[place]())) == []
 
 
+@pytest.mark.fast(8)
+@pytest.mark.parametrize("place", laws.BALLS)
+def test_a_point_that_is_made_depends_on_no_other(place):
+    ball = laws.BALLS[place]()
+    ask, dim = asked(ball), ball.manifold.dim
+    line = PrivateTangentRegression(ball, riemdp.GDP(1.0), -1.0, 1.0)
+    line._covariates(np.zeros(3), reset=True)
+    random = np.random.default_rng(0)
+    space, pca = (ask[f"{name} transform"].__self__ for name in ("space", "pca"))
+    line.base_, line.intercept_ = pca.base_, np.zeros(dim)
+    line.coef_ = ball.reach * np.ones(dim) / np.sqrt(dim)
+    space._n_features_out = dim
+    for make, given in (
+        (line.predict, random.normal(size=300)),
+        (space.inverse_transform, 0.2 * ball.reach * random.normal(size=(300, dim))),
+        (pca.inverse_transform, 0.2 * ball.reach * random.normal(size=(300, min(dim, 2)))),
+    ):
+        whole = make(given)
+        assert whole.shape == (300, *ball.manifold.point_shape)
+        for which in (slice(0, 1), slice(255, 258), slice(None, None, -1)):
+            assert make(given[which]).tobytes() == whole[which].tobytes()
+
+
 @pytest.mark.fast(16)
 @pytest.mark.parametrize("place", laws.BALLS)
 def test_answers_are_those_of_the_space(place):
