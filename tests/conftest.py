@@ -19,10 +19,10 @@ import hypothesis
 import numpy as np
 import pytest
 
-from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
+from riemdp import Euclidean, Hyperbolic, Sphere, _compiled, _part, noise, privacy, statistics
 from riemdp.noise import _generator, _rules
 from riemdp.release import _run
-from riemdp.spaces import Manifold, _logarithms
+from riemdp.spaces import Manifold
 
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"
@@ -41,9 +41,6 @@ hypothesis.settings.load_profile("riemdp")
 for _package in (privacy, noise, statistics):
     for _module in pkgutil.walk_packages(_package.__path__, f"{_package.__name__}."):
         importlib.import_module(_module.name)
-
-# Compiling takes half a minute: tests of compiled code ask for it.
-_logarithms.WORTH = sys.maxsize
 
 # Next to nothing of what is made while tests are collected is garbage.
 gc.set_threshold(100_000, 50, 100)
@@ -311,6 +308,15 @@ def copies():
         return first, second
 
     return of
+
+
+@pytest.fixture(params=[0, 2, 4, 8], ids="{} lanes".format)
+def lanes(request, monkeypatch):
+    """Kernels with this number of lanes are taken, where there are such; NumPy for 0."""
+    if request.param and request.param not in pytest.importorskip("riemdp._lanes").widths():
+        pytest.skip("not on this processor")
+    monkeypatch.setattr(_compiled, "widest", lambda: request.param)
+    return request.param
 
 
 @pytest.fixture

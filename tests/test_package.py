@@ -194,7 +194,7 @@ def test_the_command_starts_without_the_demo_libraries(loaded):
 HEAVY = {
     "dp_accounting",
     "matplotlib",
-    "numba",
+    "riemdp._lanes",
     "randomgen",
     "rich",
     "scipy.linalg",

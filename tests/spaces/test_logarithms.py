@@ -1,118 +1,93 @@
-"""Compiled logarithms: when they are asked for, and that they change no bit of a release."""
+"""Logarithms with and without the extension: the same bits."""
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 import pytest
 
-from riemdp import SPDLogEuclidean
+from riemdp import _compiled
 from riemdp.spaces import _logarithms, _symmetric
-from riemdp.spaces._log_fractions import logarithms_3x3
+from riemdp.spaces._log_fractions import classes, congruent_3x3, logarithms_3x3
+
+EPS = 2.0**-52
 
 
-@pytest.fixture(autouse=True)
-def _as_shipped(monkeypatch):
-    monkeypatch.setattr(_logarithms, "WORTH", 2**14)
-    shipped = _logarithms.kernels
-    shipped.cache_clear()
-    yield
-    shipped.cache_clear()
+def definite(rng, n, k, digits):
+    frames = np.linalg.qr(rng.normal(size=(n, k, k)))[0]
+    values = 10.0 ** (-digits * rng.uniform(size=(n, k)))
+    values[:, 0] = 1.0
+    values[:, 1] = 10.0**-digits
+    whole = (frames * values[:, None, :]) @ np.swapaxes(frames, -1, -2)
+    return _symmetric.symmetrise(whole * rng.uniform(0.01, 100.0, (n, 1, 1)))
 
 
-@pytest.fixture
-def without_numba(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
+def mixed(k):
+    """Matrices of all classes in no order, of scales from 1e-90 to 1e90, some of no class."""
+    rng = np.random.default_rng(k)
+    data = np.concatenate([definite(rng, 55, k, digits) for digits in (0.0, 1.0, 3.0, 7.0, 14.0)])
+    data = data[rng.permutation(len(data))]
+    data[::3] *= np.exp(rng.uniform(-200.0, 200.0, (len(data[::3]), 1, 1)))
+    data[4], data[7], data[40] = -np.eye(k), np.nan, 0.0
+    data[11, 1, 0] = data[12, 2, 2] = np.inf
+    data[13, 1, 0] = 1e-310
+    return data
 
 
-def definite(rng, n, k):
-    factors = rng.normal(size=(n, k, k + 2))
-    return _symmetric.symmetrise(factors @ np.swapaxes(factors, -1, -2))
+def same(found, expected, rows=slice(None)):
+    np.testing.assert_array_equal(found.entries, expected.entries[:, rows])
+    np.testing.assert_array_equal(found.condition, expected.condition[rows])
+    np.testing.assert_array_equal(found.outside, expected.outside[rows])
 
 
-def test_without_numba_nothing_is_compiled_and_nothing_is_said(without_numba):
-    assert _logarithms.kernels() is None
-    assert not _logarithms.is_worthwhile(10**9, 9)
-    data = definite(np.random.default_rng(0), 20, 4)
-    logs, condition, outside = _logarithms.logarithms(data)
-    assert outside.all()
-    assert not logs.any()
-    assert not condition.any()
-    small = data[:, :3, :3]
-    found = _logarithms.logarithms_of_3x3(small, compiled=True)
-    np.testing.assert_array_equal(found.entries, logarithms_3x3(small).entries)
+def test_public_matrices_are_of_all_classes():
+    found = logarithms_3x3(_logarithms.public_matrices(3))
+    products = found.condition[~found.outside] + 7.0
+    assert (np.bincount(np.searchsorted(classes(3).limits, products)) > 20).all()
+    assert 20 < found.outside.sum() < 100
 
 
-def test_a_handful_of_matrices_does_not_load_numba(monkeypatch):
-    monkeypatch.setattr(_logarithms, "kernels", lambda: pytest.fail("numba was asked for"))
-    for k in (1, 2, 3, 9, 22):
-        assert not _logarithms.is_worthwhile(2**14 // k - 1, k)
-    with pytest.raises(pytest.fail.Exception):
-        _logarithms.is_worthwhile(2**14, 9)
+def test_3x3_are_the_same_in_any_lanes_order_and_memory(lanes):
+    data = mixed(3)
+    expected = logarithms_3x3(data)
+    assert 30 < expected.outside.sum() < 150
+    same(_logarithms.logarithms_of_3x3(data), expected)
+    for n in range(20):
+        same(_logarithms.logarithms_of_3x3(data[n : 2 * n]), expected, slice(n, 2 * n))
+    order = np.random.default_rng(0).permutation(len(data))
+    same(_logarithms.logarithms_of_3x3(data[order]), expected, order)
+    same(_logarithms.logarithms_of_3x3(data[::-2]), expected, slice(None, None, -2))
+    same(_logarithms.logarithms_of_3x3(np.asfortranarray(data)), expected)
+    wide = np.zeros((len(data), 5, 7))
+    wide[:, 1:4, 2:5] = data
+    same(_logarithms.logarithms_of_3x3(wide[:, 1:4, 2:5]), expected)
+    shifted = np.frombuffer(b"1234" + data.tobytes(), offset=4).reshape(data.shape)
+    same(_logarithms.logarithms_of_3x3(shifted), expected)
 
 
-@pytest.mark.parametrize("k", [4, 9])
-def test_what_releases_are_made_of_is_never_compiled_beyond_3x3(k, monkeypatch):
-    # its bits would depend on what is installed, or on how many records there are
-    monkeypatch.setattr(_logarithms, "kernels", lambda: pytest.fail("numba was asked for"))
-    data = np.tile(definite(np.random.default_rng(k), 1, k), (2**14 // k + 9, 1, 1))
-    charts = SPDLogEuclidean(k).to_chart(data)
-    np.testing.assert_array_equal(charts[:3], SPDLogEuclidean(k).to_chart(data[:3]))
+def test_logarithms_as_seen_from_elsewhere(lanes):
+    rng = np.random.default_rng(3)
+    data, factor = definite(rng, 21, 3, 1.0), np.tril(rng.normal(size=(3, 3)))
+    whole = _symmetric.congruent(factor, data)
+    seen = congruent_3x3(factor, data)
+    lower = np.tril_indices(3)
+    np.testing.assert_allclose(seen[:, *lower], whole[:, *lower], rtol=1e-12, atol=1e-14)
+    found = _logarithms.logarithms_of_3x3(data, factor)
+    same(found, logarithms_3x3(seen))
+    assert not found.outside.any()
 
 
-def test_a_compiler_that_rounds_otherwise_is_found_out():
-    """A compiler that contracts a * b + c is found out."""
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_a_compiler_that_rounds_otherwise_is_found_out(wrong):
+    def run(matrices, factor, *rest):
+        found = _logarithms._plain_3x3(matrices, factor if len(factor) else None)
+        rest[-3][:], rest[-2][:], rest[-1][:] = found.entries, found.condition, found.outside
+        if wrong:  # as one that contracts a * b + c may be, rarely
+            rest[-3][0, 250] = np.nextafter(rest[-3][0, 250], np.inf)
+        return True
 
-    def contracting(matrices, *rest):
-        found = logarithms_3x3(matrices)
-        entries, condition, outside = rest[-3:]
-        entries[:] = np.nextafter(found.entries, np.inf)
-        condition[:], outside[:] = found.condition, found.outside
-
-    def faithful(matrices, *rest):
-        contracting(matrices, *rest)
-        rest[-3][:] = logarithms_3x3(matrices).entries
-
-    assert not _logarithms._same_bits(contracting)
-    assert _logarithms._same_bits(faithful)
+    assert _logarithms._same_bits(run) == (not wrong)
 
 
-@pytest.mark.slow
-def test_compiled_3x3_have_the_bits_of_numpy():
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(0)
-    data = definite(rng, 40_000, 3) * np.exp(rng.uniform(-90.0, 90.0, (40_000, 1, 1)))
-    data[:, 0] *= 10.0 ** rng.uniform(-3.0, 0.0, (40_000, 1))
-    data[:, :, 0] *= 0.5
-    data = _symmetric.symmetrise(data)
-    found = _logarithms.kernels()
-    assert found is not None
-    assert found.small is not None
-    assert _logarithms.is_worthwhile(len(data), 3)
-    compiled = _logarithms.logarithms_of_3x3(data, compiled=True)
-    plain = logarithms_3x3(data)
-    np.testing.assert_array_equal(compiled.entries, plain.entries)
-    np.testing.assert_array_equal(compiled.condition, plain.condition)
-    np.testing.assert_array_equal(compiled.outside, plain.outside)
-    assert 0 < plain.outside.sum() < len(data)
-
-
-@pytest.mark.slow
-def test_compiled_larger_matrices():
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(1)
-    for k in (4, 9, 22):
-        data = definite(rng, 300, k)
-        data[7] = -data[7]
-        logs, condition, outside = _logarithms.logarithms(data)
-        assert np.flatnonzero(outside).tolist() == [7]
-        expected = _symmetric.logm(np.delete(data, 7, axis=0))
-        rows, columns = np.triu_indices(k, 1)
-        places = np.r_[range(k), rows], np.r_[range(k), columns]
-        np.testing.assert_allclose(np.delete(logs, 7, axis=0), expected[:, *places], atol=1e-10)
-        assert (condition[:7] >= np.linalg.cond(data[:7]) * (1.0 - 1e-6)).all()
-        order = rng.permutation(len(data))
-        again = _logarithms.logarithms(data[order])
-        np.testing.assert_array_equal(again[0], logs[order])
-        np.testing.assert_array_equal(_logarithms.logarithms(data[11:14])[0], logs[11:14])
+def test_kernels_are_taken_where_there_is_an_extension():
+    pytest.importorskip("riemdp._lanes")
+    assert _compiled.kernel("logarithms_3x3", _logarithms._same_bits) is not None

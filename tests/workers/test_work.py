@@ -24,7 +24,7 @@ def test_neither_shows_what_it_holds():
 def test_the_setting_names_what_decides_about_bits(monkeypatch):
     found = setting()
     assert found["numpy"] == np.__version__
-    assert set(found) == {"riemdp", "numpy", "scipy", "numba", "processor", "OPENBLAS_CORETYPE"}
+    assert set(found) == {"riemdp", "numpy", "scipy", "processor", "OPENBLAS_CORETYPE"}
     assert all(type(each) is str and each for each in found.values())
     setting.cache_clear()
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem")

@@ -1214,7 +1214,7 @@ _HEADER = {
     "mechanism", "queries", "projected", "private", "proofs", "reason",
 }  # fmt: skip
 _QUERY = {"dim", "share", "sensitivity", "tol", "sigma", "grid"}
-_VERSIONS = {"riemdp", "numpy", "scipy", "python-flint", "randomgen", "numba"}
+_VERSIONS = {"riemdp", "numpy", "scipy", "python-flint", "randomgen"}
 
 
 @dataclass(frozen=True)

@@ -212,6 +212,35 @@ def logarithms_3x3(matrices: FloatArray) -> Logarithms:
     return found
 
 
+def congruent_3x3(factor: FloatArray, matrices: FloatArray) -> FloatArray:
+    """``P X P^T``, of which the lower triangles are written, as those of X are read.
+
+    Parameters
+    ----------
+    factor : ndarray, shape (3, 3)
+        P, lower triangular.
+    matrices : ndarray, shape (n, 3, 3)
+        X.
+
+    Returns
+    -------
+    ndarray, shape (n, 3, 3)
+    """
+    (p, _, _), (q, r, _), (x, y, z) = factor.tolist()
+    a, b, c, d, e, f = (np.ascontiguousarray(matrices[:, j, i]) for i, j in PLACES)
+    with np.errstate(all="ignore"):  # of matrices that turn out to be outside
+        # the second and the last row of P X, as far as they are needed
+        left, right = q * a + r * d, q * d + r * b
+        near, far = x * a + y * d + z * e, x * d + y * b + z * f
+        corner = x * e + y * f + z * c
+        seen = np.zeros((len(matrices), 3, 3))
+        seen[:, 0, 0], seen[:, 1, 0] = p * (p * a), p * left
+        seen[:, 1, 1], seen[:, 2, 0] = q * left + r * right, p * near
+        seen[:, 2, 1] = q * near + r * far
+        seen[:, 2, 2] = x * near + y * far + z * corner
+    return seen
+
+
 def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
     """Do to the numbers of a matrix what :func:`_fill` does, operation by operation.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from riemdp.spaces._log_2x2 import logm_2x2
 from riemdp.spaces._log_fractions import PLACES, full
-from riemdp.spaces._logarithms import is_worthwhile, logarithms_of_3x3
+from riemdp.spaces._logarithms import logarithms_of_3x3
 from riemdp.spaces._points import (
     NOT_POSITIVE_DEFINITE,
     VALIDATION_TOLERANCE,
@@ -220,10 +220,8 @@ def _logm_3x3(matrices: FloatArray) -> FloatArray:
     logs = np.empty(flat.shape)
     outside = np.empty(len(flat), dtype=bool)
 
-    compiled = is_worthwhile(len(flat), 3)  # the bits are the same
-
     def part(rows: slice) -> None:
-        found = logarithms_of_3x3(flat[rows], compiled=compiled)
+        found = logarithms_of_3x3(flat[rows])
         logs[rows], outside[rows] = full(found.entries), found.outside
 
     for _ in map_chunks(part, len(flat), 3):

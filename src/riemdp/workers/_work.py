@@ -46,7 +46,7 @@ class Work:
 @functools.cache
 def setting() -> Setting:
     """Return what decides about the bits that are computed of a record in this process, by name."""
-    found = {name: _version(name) for name in ("riemdp", "numpy", "scipy", "numba")}
+    found = {name: _version(name) for name in ("riemdp", "numpy", "scipy")}
     vectors = np.show_config(mode="dicts").get("SIMD Extensions", {})
     names = [*vectors.get("baseline", ()), *vectors.get("found", ())]
     found["processor"] = " ".join([platform.machine(), *names])

@@ -320,7 +320,7 @@ def test_3x3_matrices_that_no_pole_covers_are_averaged_too(weighted, random_rota
     data = conditioned(np.random.default_rng(8), 150, 3, 2.0, random_rotation)
     data[17] *= 1e-200
     data[140] *= 1e150
-    fractions = _logarithms.logarithms_of_3x3(data, compiled=False)
+    fractions = _logarithms.logarithms_of_3x3(data)
     assert np.flatnonzero(fractions.outside).tolist() == [17, 140]
     share = np.full(150, 1 / 150) if weighted else None
     value, condition, square = _flat_mean._mean(data, share)
@@ -330,28 +330,20 @@ def test_3x3_matrices_that_no_pole_covers_are_averaged_too(weighted, random_rota
     assert square == pytest.approx(expected[2])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [3, 4, 9])
+@pytest.mark.parametrize("k", [3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_compiled_means_agree_with_eigenvalues(k, weighted, monkeypatch, random_rotation):
-    pytest.importorskip("numba")
+def test_means_without_eigenvalues_agree_with_those(k, weighted, random_rotation):
     data = conditioned(np.random.default_rng(k), 150, k, 5.0, random_rotation)
     data[7] *= 1e-120
-    weights = np.random.default_rng(0).uniform(size=150) if weighted else None
-    plain = frechet_mean(SPDLogEuclidean(k), data, weights, tol=1e-3)
-    monkeypatch.setattr(_logarithms, "WORTH", 100)
-    compiled = frechet_mean(SPDLogEuclidean(k), data, weights, tol=1e-3)
-    np.testing.assert_allclose(compiled.value, plain.value, atol=1e-9 * np.abs(plain.value).max())
-    share = np.full(150, 1 / 150) if weights is None else weights / weights.sum()
+    share = np.random.default_rng(0).uniform(size=150) if weighted else np.ones(150)
+    share /= share.sum()
     mean = _flat_mean._mean(data, share)
-    monkeypatch.setattr(_logarithms, "WORTH", 10**9)
     for mine, theirs in zip(mean, _flat_mean._mean(data, share, many=1000), strict=True):
         assert np.all(np.abs(mine - theirs) <= 1e-9 * np.abs(theirs).max() + k * np.abs(theirs))
-    monkeypatch.setattr(_logarithms, "WORTH", 100)
     data[9] = np.eye(k)
     data[9, 0, 1] = data[9, 1, 0] = 2.0
     with pytest.raises(NotOnManifoldError, match="row 9 is not positive definite"):
-        frechet_mean(SPDLogEuclidean(k), data, weights)
+        frechet_mean(SPDLogEuclidean(k), data, share)
 
 
 def test_subnormal_2x2_matrices_have_their_mean():

@@ -53,26 +53,18 @@ def packed(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def whitened_logarithms(
-    inverse: FloatArray, matrices: FloatArray, first_row: int = 0, *, compiled: bool
+    inverse: FloatArray, matrices: FloatArray, first_row: int = 0
 ) -> tuple[FloatArray, FloatArray]:
     """Logarithms of ``L^-1 X L^-T``, X the matrices ``(n, k, k)``, and about condition numbers.
 
     Entries ``(n, d)`` in the order of :func:`packed`; the numbers ``(n,)`` are at least the true
-    ones, but for rounding. ``compiled`` is that of ``is_worthwhile`` of
-    :mod:`riemdp.spaces._logarithms`. Raises ``NotOnManifoldError`` if rounding makes a matrix
-    indefinite; it names its row.
+    ones, but for rounding. Raises ``NotOnManifoldError`` if rounding makes a matrix indefinite; it
+    names its row.
     """
-    k = len(inverse)
-    if k == 3:
-        found = _logarithms.whitened_logarithms_of_3x3(inverse, matrices) if compiled else None
-        if found is None:
-            found = _logarithms.logarithms_of_3x3(whitened(inverse, matrices), compiled=False)
+    if len(inverse) == 3:
+        found = _logarithms.logarithms_of_3x3(matrices, inverse)
         if not found.outside.any():
             return found.entries.T, found.condition
-    elif compiled:
-        entries, condition, outside = _logarithms.logarithms(whitened(inverse, matrices))
-        if not outside.any():
-            return entries, condition
     logs, vectors, condition = decomposed(inverse, matrices, first_row)
     return compositions(logs, vectors), condition
 
@@ -342,7 +334,6 @@ class Dense:
         inverse = inverse_factor(point)
         skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
         known = least_known(k, 4.0 * skeel**2)
-        compiled = sample is not None and _logarithms.is_worthwhile(n, k)
         if sample is None:
             logs, vectors = np.empty((n, k)), np.empty((n, k, k))
         else:
@@ -353,8 +344,7 @@ class Dense:
                 logs[rows], vectors[rows], spread = decomposed(inverse, data[rows], rows.start)
                 entries = compositions(logs[rows], vectors[rows])
             else:
-                given = inverse, data[rows], rows.start
-                entries, spread = whitened_logarithms(*given, compiled=compiled)
+                entries, spread = whitened_logarithms(inverse, data[rows], rows.start)
             shares = np.full(len(spread), 1.0 / n) if weights is None else weights[rows]
             scaled = entries * shares[:, None]
             square = (scaled * entries).sum(axis=0)
@@ -365,8 +355,8 @@ class Dense:
             size = float(square[:k].sum() + 2.0 * square[k:].sum())
             return pairwise_sum(scaled), size, float(spread @ shares), certain
 
-        # compiled code divides chunks itself: they may be larger
-        chunks = _symmetric.map_chunks(part, n, k // 2 + 1 if compiled else k)
+        # what does without eigenvalues divides chunks itself: they may be larger
+        chunks = _symmetric.map_chunks(part, n, k // 2 + 1)
         totals, squares, spreads, certain = zip(*chunks, strict=True)
         square = math.fsum(squares)
         allowance = _allowance(n, k, skeel, math.fsum(spreads), math.sqrt(square))

@@ -95,12 +95,10 @@ def _mean(
 ) -> tuple[FloatArray, float, float]:
     """Mean, mean condition number, mean squared norm of the logarithms.
 
-    Without eigenvalues of so many 3 x 3 matrices, and of larger ones where compiled code is worth
-    while: the condition is rounded up there.
+    Without eigenvalues of so many 3 x 3 matrices: the condition is rounded up there.
     """
     n, k = data.shape[:2]
-    compiled = _logarithms.is_worthwhile(n, k)
-    without = compiled or (k == 3 and n >= many)
+    without = k == 3 and n >= many
     places = _symmetric_places(k)
 
     def part(rows: slice) -> FloatArray:
@@ -108,10 +106,8 @@ def _mean(
         share = np.full(len(some), 1.0 / n) if weights is None else weights[rows]
         outside = np.ones(len(some), dtype=bool)
         logs, condition = np.empty((len(some), len(places[0]))), np.empty(len(some))
-        if without and k > 3:
-            logs, condition, outside = _logarithms.logarithms(some)
-        elif without:
-            found = _logarithms.logarithms_of_3x3(some, compiled=compiled)
+        if without:
+            found = _logarithms.logarithms_of_3x3(some)
             logs, condition, outside = found.entries.T, found.condition, found.outside
         if outside.any():
             if k == 3:
@@ -125,7 +121,7 @@ def _mean(
 
     # what does without eigenvalues divides chunks itself: they may be larger
     size = max(2, k // 2) if without else k
-    parts = _symmetric.map_chunks(part, n, size, threads=compiled or not without)
+    parts = _symmetric.map_chunks(part, n, size, threads=not without)
     totals = np.array(list(parts))
     mean_log = np.empty((k, k))
     rows, columns = places
