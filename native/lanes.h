@@ -83,4 +83,12 @@ inline Lanes numbers(Mask whole) { return (Lanes)(whole | bits(lanes(0x1p52))) -
 // 2^(1022 - e), e + 1022 the exponents
 inline Lanes powers(Mask exponents) { return (Lanes)((2045 - exponents) << 52); }
 
+// Records from one on, and copies of the last where there are less than W: in memory of their own.
+inline const double *padded(const double *from, std::ptrdiff_t size, int used, double *memory) {
+    if (used == W) return from;
+    for (int m = 0; m < W; m++)
+        std::memcpy(memory + m * size, from + (m < used ? m : used - 1) * size, 8 * size);
+    return memory;
+}
+
 }  // namespace

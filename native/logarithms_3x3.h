@@ -99,14 +99,6 @@ inline Mask logarithm(Symmetric3 &matrix, const Classes &classes, Lanes &conditi
     return inside;
 }
 
-// Records from one on, and copies of the last where there are less than W: in memory of their own.
-inline const double *padded(const double *from, std::ptrdiff_t size, int used, double *memory) {
-    if (used == W) return from;
-    for (int m = 0; m < W; m++)
-        std::memcpy(memory + m * size, from + (m < used ? m : used - 1) * size, 8 * size);
-    return memory;
-}
-
 // matrices (n, 3, 3); P (3, 3), lower triangular, or (0,): of matrices as seen from elsewhere, P X
 // P^T; limits, levels, extremes, counts, shifts, weights: entries (6, n), condition (n,), outside
 bool logarithms_3x3(const View *views) {

@@ -60,6 +60,19 @@ public:
         else
             for (std::ptrdiff_t j = 0; j < count; j++) function(own(shifts, j), own(weights, j));
     }
+
+    // do something with four at a time, the last ones of no weight: where the width is so
+    template <class Function>
+    void fours(Function function) const {
+        for (std::ptrdiff_t j = 0; j < count; j += 4) {
+            Lanes s[4], w[4];
+            for (int p = 0; p < 4; p++) {
+                s[p] = own(poles.shifts, j + p);
+                w[p] = own(poles.weights, j + p);
+            }
+            function(s, w);
+        }
+    }
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 // All kernels for one width, LANES. Another kernel is one more header and one more line.
 
+#include "logarithms.h"
 #include "logarithms_3x3.h"
 
 #define TABLE_OF(width) kernels_##width
 #define TABLE(width) TABLE_OF(width)
 
 extern const Kernel TABLE(LANES)[] = {
+    {"logarithms", 6, 4, logarithms},
     {"logarithms_3x3", 8, 3, logarithms_3x3},
     {nullptr, 0, 0, nullptr},
 };

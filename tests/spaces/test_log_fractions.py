@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from riemdp.spaces import _log_fractions, _symmetric
-from riemdp.spaces._log_fractions import full, logarithms_3x3
+from riemdp.spaces._log_fractions import logarithms_3x3
+from riemdp.spaces._symmetric import full
 
 EPS = 2.0**-52
 #: Outer product of (.1, .3, 2.1), in the rounding of which all pivots are positive and the sum of
@@ -61,7 +62,7 @@ def test_logarithms_against_forty_digits(digits):
     data = matrices(np.random.default_rng(3), 12, digits)
     found = logarithms_3x3(data)
     assert not found.outside.any()
-    logs = full(found.entries)
+    logs = full(found.entries, 3)
     exact = np.array([exact_log(matrix) for matrix in data])
     error = np.linalg.norm(logs - exact, axis=(-2, -1))
     size = np.linalg.norm(exact, axis=(-2, -1))
@@ -98,7 +99,7 @@ def test_near_the_identity_the_error_is_that_of_the_matrix():
         ]
     )
     matrices = np.concatenate([*data, found[None], worse[None]])
-    logs = full(logarithms_3x3(matrices).entries)
+    logs = full(logarithms_3x3(matrices).entries, 3)
     for log, matrix in zip(logs, matrices, strict=True):
         assert np.linalg.norm(log - exact_log(matrix)) <= 2.5 * EPS * np.linalg.norm(matrix)
     for copies in (1, 5):

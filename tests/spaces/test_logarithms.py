@@ -1,13 +1,15 @@
-"""Logarithms with and without the extension: the same bits."""
+"""Logarithms with and without the extension: the same bits, of each record by itself."""
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 
 from riemdp import _compiled
-from riemdp.spaces import _logarithms, _symmetric
+from riemdp.spaces import _log_fractions, _log_lanes, _logarithms, _symmetric
 from riemdp.spaces._log_fractions import classes, congruent_3x3, logarithms_3x3
+from riemdp.spaces._log_lanes import logarithms_kxk
 
 EPS = 2.0**-52
 
@@ -22,46 +24,155 @@ def definite(rng, n, k, digits):
 
 
 def mixed(k):
-    """Matrices of all classes in no order, of scales from 1e-90 to 1e90, some of no class."""
+    """Matrices of all classes in no order, of scales from 1e-87 to 1e87, some of no class."""
     rng = np.random.default_rng(k)
-    data = np.concatenate([definite(rng, 55, k, digits) for digits in (0.0, 1.0, 3.0, 7.0, 14.0)])
+    data = np.concatenate([definite(rng, 35, k, digits) for digits in (0.0, 1.0, 3.0, 7.0, 14.0)])
     data = data[rng.permutation(len(data))]
     data[::3] *= np.exp(rng.uniform(-200.0, 200.0, (len(data[::3]), 1, 1)))
     data[4], data[7], data[40] = -np.eye(k), np.nan, 0.0
     data[11, 1, 0] = data[12, 2, 2] = np.inf
     data[13, 1, 0] = 1e-310
+    data[14], data[15] = np.eye(k), np.diag(np.arange(1.0, k + 1.0))
+    data[16] = np.eye(k) + 0.3 * np.eye(k, k=1) + 0.3 * np.eye(k, k=-1)
+    data[17] = np.ones((k, k))
     return data
 
 
+def plain(matrices):
+    return logarithms_3x3(matrices) if matrices.shape[1] == 3 else logarithms_kxk(matrices)
+
+
 def same(found, expected, rows=slice(None)):
-    np.testing.assert_array_equal(found.entries, expected.entries[:, rows])
-    np.testing.assert_array_equal(found.condition, expected.condition[rows])
-    np.testing.assert_array_equal(found.outside, expected.outside[rows])
+    for name in ("entries", "condition", "outside"):
+        mine, theirs = getattr(found, name), getattr(expected, name)[..., rows]
+        assert mine.tobytes() == theirs.tobytes()  # the sign of zero, too
 
 
-def test_public_matrices_are_of_all_classes():
-    found = logarithms_3x3(_logarithms.public_matrices(3))
-    products = found.condition[~found.outside] + 7.0
-    assert (np.bincount(np.searchsorted(classes(3).limits, products)) > 20).all()
+def exact_log(matrix):
+    with mpmath.workdps(60):
+        values, vectors = mpmath.eigsy(mpmath.matrix(matrix.tolist()))
+        return vectors * mpmath.diag([mpmath.log(value) for value in values]) * vectors.T
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_public_matrices_are_of_all_classes(k, monkeypatch):
+    seen, which = [], _log_lanes._which
+    monkeypatch.setattr(_log_lanes, "_which", lambda *given: seen.append(which(*given)) or seen[-1])
+    found = plain(_logarithms.public_matrices(k))
+    if k == 3:
+        classes_of = np.searchsorted(classes(3).limits, found.condition + 7.0)
+    else:
+        classes_of = np.concatenate([part for _, part in seen])
+    assert (np.bincount(classes_of[~found.outside], minlength=4) > 10).all()
     assert 20 < found.outside.sum() < 100
 
 
-def test_3x3_are_the_same_in_any_lanes_order_and_memory(lanes):
-    data = mixed(3)
-    expected = logarithms_3x3(data)
-    assert 30 < expected.outside.sum() < 150
-    same(_logarithms.logarithms_of_3x3(data), expected)
-    for n in range(20):
-        same(_logarithms.logarithms_of_3x3(data[n : 2 * n]), expected, slice(n, 2 * n))
+@pytest.mark.parametrize("k", [3, 4, 5, 9, pytest.param(22, marks=pytest.mark.slow)])
+def test_bits_are_the_same_in_any_lanes_order_and_memory(k, lanes):
+    data = mixed(k)
+    expected = plain(data)
+    assert 10 < expected.outside.sum() < 100
+    assert not expected.entries[:, expected.outside].any()
+    logarithms = _logarithms.logarithms
+    same(logarithms(data), expected)
+    for n in (0, 1, 2, 3, 7, 8, 9, 17):
+        same(logarithms(data[n : 2 * n]), expected, slice(n, 2 * n))
     order = np.random.default_rng(0).permutation(len(data))
-    same(_logarithms.logarithms_of_3x3(data[order]), expected, order)
-    same(_logarithms.logarithms_of_3x3(data[::-2]), expected, slice(None, None, -2))
-    same(_logarithms.logarithms_of_3x3(np.asfortranarray(data)), expected)
-    wide = np.zeros((len(data), 5, 7))
-    wide[:, 1:4, 2:5] = data
-    same(_logarithms.logarithms_of_3x3(wide[:, 1:4, 2:5]), expected)
+    same(logarithms(data[order]), expected, order)
+    same(logarithms(data[::-2]), expected, slice(None, None, -2))
+    same(logarithms(np.asfortranarray(data)), expected)
+    wide = np.zeros((len(data), k + 2, k + 4))
+    wide[:, 1 : k + 1, 2 : k + 2] = data
+    same(logarithms(wide[:, 1 : k + 1, 2 : k + 2]), expected)
     shifted = np.frombuffer(b"1234" + data.tobytes(), offset=4).reshape(data.shape)
-    same(_logarithms.logarithms_of_3x3(shifted), expected)
+    same(logarithms(shifted), expected)
+    upper = data.copy()  # which is not read
+    upper[:, 0, 1:] = np.nan
+    same(logarithms(upper), expected)
+
+
+@pytest.mark.parametrize("k", [4, 9])
+def test_records_alone_have_the_bits_of_many(k, monkeypatch):
+    monkeypatch.setattr(_compiled, "widest", lambda: 0)
+    data = mixed(k)
+    expected = plain(data)
+    for i in range(0, len(data), 9):
+        same(logarithms_kxk(data[i : i + 1]), expected, slice(i, i + 1))
+    monkeypatch.setattr(_log_lanes, "_ENTRIES", 7 * k**2)
+    same(logarithms_kxk(data), expected)
+    monkeypatch.setattr(_log_lanes, "_POLES", 64)
+    same(logarithms_kxk(data), expected)
+
+
+def test_a_sum_by_pairs_would_have_other_bits(monkeypatch):
+    # what the tests above are able to see
+    data = mixed(9)
+    expected = logarithms_kxk(data)
+    monkeypatch.setattr(_log_lanes, "_in_order", lambda terms: terms[::-1].sum(axis=0))
+    with pytest.raises(AssertionError):
+        same(logarithms_kxk(data), expected)
+
+
+@pytest.mark.parametrize("digits", [0.0, 6.0, 12.0])
+@pytest.mark.parametrize("k", [3, 4, 9, pytest.param(22, marks=pytest.mark.slow)])
+def test_logarithms_against_forty_digits(k, digits, lanes):
+    data = definite(np.random.default_rng(k), 3, k, digits)
+    found = _logarithms.logarithms(data)
+    assert not found.outside.any()
+    logs = _symmetric.full(found.entries, k)
+    with mpmath.workdps(40):
+        for log, condition, matrix in zip(logs, found.condition, data, strict=True):
+            exact = exact_log(matrix)
+            error = float(mpmath.mnorm(mpmath.matrix(log.tolist()) - exact, "f"))
+            size = float(mpmath.mnorm(exact, "f"))
+            assert error <= EPS * (4.0 * size + 1.5 * np.sqrt(k) * 10.0**digits)
+            assert error > 0.0
+            assert condition >= 10.0**digits * (1.0 - 1e-3)
+
+
+def test_matrices_that_are_tridiagonal_or_diagonal_already(lanes):
+    data = np.stack(
+        [
+            np.eye(5),
+            np.diag([1.0, 2.0, 3.0, 4.0, 1e-5]),
+            np.diag(np.full(5, 2.0)) + np.diag(np.full(4, 0.9), 1) + np.diag(np.full(4, 0.9), -1),
+        ]
+    )
+    found = _logarithms.logarithms(data)
+    assert not found.outside.any()
+    for log, matrix in zip(_symmetric.full(found.entries, 5), data, strict=True):
+        exact = np.array(exact_log(matrix).tolist(), dtype=float)
+        np.testing.assert_allclose(log, exact, atol=1e-14)
+    assert not found.entries[:, 0].any()
+
+
+@pytest.mark.parametrize("which", range(3))  # in the last one rounding is as large
+def test_a_class_takes_what_its_interval_holds_and_no_more(which, monkeypatch):
+    fraction = _log_fractions.fractions()[which]
+    rng = np.random.default_rng(which)
+    least = 1.0 / fraction.spread * np.geomspace(0.01, 20.0, 9)
+    frames = np.linalg.qr(rng.normal(size=(9, 4, 4)))[0]
+    values = np.stack([np.ones(9), np.full(9, 0.5), np.sqrt(least), least], axis=1)
+    data = _symmetric.symmetrise((frames * values[:, None, :]) @ np.swapaxes(frames, -1, -2))
+    exact = np.array([np.array(exact_log(matrix).tolist(), dtype=float) for matrix in data])
+    table = _log_fractions.fractions()[which : which + 1]
+    poles = [part[which : which + 1] for part in _log_fractions.padded_poles()]
+    monkeypatch.setattr(_log_lanes, "fractions", lambda: table)
+    monkeypatch.setattr(_log_lanes, "padded_poles", lambda: poles)
+
+    def errors(below):
+        monkeypatch.setattr(_log_lanes, "FURTHER", below)
+        found = logarithms_kxk(data)
+        logs = _symmetric.full(found.entries, 4)
+        return np.linalg.norm(logs - exact, axis=(-2, -1)) * least / EPS, found.outside
+
+    found, outside = errors(_log_lanes.FURTHER)
+    assert outside[0]
+    assert not outside[-1]
+    assert (found[~outside] < 20.0).all()
+    # farther out the poles are wrong
+    found, outside = errors(_log_lanes.FURTHER / 50.0)
+    assert (found[~outside] > 20.0).any()
 
 
 def test_logarithms_as_seen_from_elsewhere(lanes):
@@ -78,16 +189,26 @@ def test_logarithms_as_seen_from_elsewhere(lanes):
 
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_a_compiler_that_rounds_otherwise_is_found_out(wrong):
-    def run(matrices, factor, *rest):
-        found = _logarithms._plain_3x3(matrices, factor if len(factor) else None)
+    def answer(found, rest):
         rest[-3][:], rest[-2][:], rest[-1][:] = found.entries, found.condition, found.outside
         if wrong:  # as one that contracts a * b + c may be, rarely
             rest[-3][0, 250] = np.nextafter(rest[-3][0, 250], np.inf)
         return True
 
-    assert _logarithms._same_bits(run) == (not wrong)
+    def small(matrices, factor, *rest):
+        return answer(_logarithms._plain_3x3(matrices, factor if len(factor) else None), rest)
+
+    def large(matrices, *rest):
+        return answer(logarithms_kxk(matrices), rest)
+
+    assert _logarithms._same_bits_3x3(small) == (not wrong)
+    assert _logarithms._same_bits(
+        lambda matrices, *rest: answer(logarithms_kxk(matrices), rest)
+    ) == (not wrong)
+    assert not _logarithms._same_bits(lambda *_: False)
 
 
 def test_kernels_are_taken_where_there_is_an_extension():
     pytest.importorskip("riemdp._lanes")
-    assert _compiled.kernel("logarithms_3x3", _logarithms._same_bits) is not None
+    assert _compiled.kernel("logarithms_3x3", _logarithms._same_bits_3x3) is not None
+    assert _compiled.kernel("logarithms", _logarithms._same_bits) is not None

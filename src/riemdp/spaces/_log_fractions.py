@@ -68,6 +68,18 @@ def fractions() -> tuple[Fraction, ...]:
     )
 
 
+@functools.cache
+def padded_poles() -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    """Numbers of poles, poles and weights of all classes: as many of each, some of no weight."""
+    table = fractions()
+    counts = [len(fraction.shifts) for fraction in table]
+    shape = (len(table), -(-max(counts) // 4) * 4)
+    shifts, weights = np.ones(shape), np.zeros(shape)
+    for fraction, count, s, w in zip(table, counts, shifts, weights, strict=True):
+        s[:count], w[:count] = fraction.shifts, fraction.weights
+    return np.array(counts, dtype=np.int64), shifts, weights
+
+
 @dataclass(frozen=True)
 class Classes:
     """Which fraction a k x k matrix A takes, by ``T = tr(A) tr(A^-1)`` alone.
@@ -166,9 +178,8 @@ class Logarithms:
 
     Attributes
     ----------
-    entries : ndarray, shape (6, n)
-        Of rows and columns (0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2); zeros for the matrices
-        outside.
+    entries : ndarray, shape (k (k + 1) / 2, n)
+        Those on the diagonal, then those above it, row by row; zeros for the matrices outside.
     condition : ndarray, shape (n,)
         At least the condition number, up to rounding; 0 for those outside.
     outside : ndarray of bool, shape (n,)
@@ -473,11 +484,3 @@ def _few_sums(fraction: Fraction, polynomial: FloatArray, found: FloatArray) -> 
         # in order; a sum might be by pairs
         total[:] = np.add.accumulate(terms, axis=0)[-1]
         terms *= s
-
-
-def full(entries: FloatArray) -> FloatArray:
-    """Matrices ``(n, 3, 3)`` of the entries ``(6, n)`` that :class:`Logarithms` holds."""
-    whole = np.empty((entries.shape[1], 3, 3))
-    for row, (i, j) in zip(entries, PLACES, strict=True):
-        whole[:, i, j] = whole[:, j, i] = row
-    return whole

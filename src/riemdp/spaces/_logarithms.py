@@ -14,16 +14,17 @@ from riemdp.spaces._log_fractions import (
     Logarithms,
     classes,
     congruent_3x3,
-    fractions,
     logarithms_3x3,
+    padded_poles,
 )
+from riemdp.spaces._log_lanes import bottoms, logarithms_kxk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
+    from riemdp._compiled import Kernel
     from riemdp.spaces._points import FloatArray
+
+#: Most lanes that kernels have.
+_WIDEST = 8
 
 
 def logarithms_of_3x3(matrices: FloatArray, factor: FloatArray | None = None) -> Logarithms:
@@ -41,9 +42,29 @@ def logarithms_of_3x3(matrices: FloatArray, factor: FloatArray | None = None) ->
     Logarithms
         With the bits of :func:`logarithms_3x3`.
     """
-    run = _compiled.kernel("logarithms_3x3", _same_bits)
+    run = _compiled.kernel("logarithms_3x3", _same_bits_3x3)
     found = None if run is None else _compiled_3x3(run, matrices, factor)
     return _plain_3x3(matrices, factor) if found is None else found
+
+
+def logarithms(matrices: FloatArray) -> Logarithms:
+    """Logarithms of symmetric k x k matrices, k > 2.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (n, k, k)
+        Of which the lower triangles are read; possibly not finite or not positive definite.
+
+    Returns
+    -------
+    Logarithms
+        With the bits of :func:`logarithms_3x3` or :func:`logarithms_kxk`.
+    """
+    if matrices.shape[1] == 3:
+        return logarithms_of_3x3(matrices)
+    run = _compiled.kernel("logarithms", _same_bits)
+    found = None if run is None else _compiled_kxk(run, matrices)
+    return logarithms_kxk(matrices) if found is None else found
 
 
 def _plain_3x3(matrices: FloatArray, factor: FloatArray | None) -> Logarithms:
@@ -51,27 +72,45 @@ def _plain_3x3(matrices: FloatArray, factor: FloatArray | None) -> Logarithms:
 
 
 def _compiled_3x3(
-    run: Callable[..., bool], matrices: FloatArray, factor: FloatArray | None
+    run: Kernel, matrices: FloatArray, factor: FloatArray | None
 ) -> Logarithms | None:
-    n = len(matrices)
-    found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
+    found = _empty(len(matrices), 3)
     seen = np.empty(0) if factor is None else contiguous(factor)
-    given = contiguous(matrices), seen, *_limits(), *poles()
+    given = contiguous(matrices), seen, *_limits(), *padded_poles()
     return found if run(*given, found.entries, found.condition, found.outside) else None
 
 
-def _same_bits(run: Callable[..., bool]) -> bool:
+def _compiled_kxk(run: Kernel, matrices: FloatArray) -> Logarithms | None:
+    n, k = matrices.shape[:2]
+    found = _empty(n, k)
+    limits = np.array([LEAST_TRACE, LARGEST_TRACE, classes(k).limits[-1]])
+    work = np.empty(_WIDEST * (2 * k * k + 14 * k + 1))
+    given = contiguous(matrices), bottoms(), limits, *padded_poles()
+    return found if run(*given, work, found.entries, found.condition, found.outside) else None
+
+
+def _empty(n: int, k: int) -> Logarithms:
+    return Logarithms(np.empty((k * (k + 1) // 2, n)), np.empty(n), np.empty(n, dtype=bool))
+
+
+def _same_bits_3x3(run: Kernel) -> bool:
     """Whether compiled code rounds as NumPy does: a compiler may contract a * b + c."""
     matrices, factor = public_matrices(3), np.array([[1.3, 0, 0], [-0.4, 0.7, 0], [0.2, 0.6, 2.9]])
-    for seen in (None, factor):
-        found, expected = _compiled_3x3(run, matrices, seen), _plain_3x3(matrices, seen)
-        if found is None or not (
-            np.array_equal(expected.entries, found.entries)
-            and np.array_equal(expected.condition, found.condition)
-            and np.array_equal(expected.outside, found.outside)
-        ):
-            return False
-    return True
+    return all(
+        _alike(_compiled_3x3(run, matrices, seen), _plain_3x3(matrices, seen))
+        for seen in (None, factor)
+    )
+
+
+def _same_bits(run: Kernel) -> bool:
+    return _alike(_compiled_kxk(run, public_matrices(5)), logarithms_kxk(public_matrices(5)))
+
+
+def _alike(found: Logarithms | None, expected: Logarithms) -> bool:
+    return found is not None and all(
+        getattr(found, name).tobytes() == getattr(expected, name).tobytes()
+        for name in ("entries", "condition", "outside")
+    )
 
 
 def public_matrices(k: int) -> FloatArray:
@@ -104,15 +143,3 @@ def _limits() -> tuple[FloatArray, FloatArray, FloatArray]:
     """Limits and levels of the classes of 3 x 3 matrices; least and largest trace."""
     of = classes(3)
     return np.array(of.limits), np.array(of.levels), np.array([LEAST_TRACE, LARGEST_TRACE])
-
-
-@functools.cache
-def poles() -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
-    """Numbers of poles, poles and weights of all classes: as many of each, some of no weight."""
-    table = fractions()
-    counts = [len(fraction.shifts) for fraction in table]
-    shape = (len(table), max(counts) + max(counts) % 2)
-    shifts, weights = np.ones(shape), np.zeros(shape)
-    for fraction, count, s, w in zip(table, counts, shifts, weights, strict=True):
-        s[:count], w[:count] = fraction.shifts, fraction.weights
-    return np.array(counts, dtype=np.int64), shifts, weights

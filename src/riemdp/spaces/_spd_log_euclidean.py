@@ -69,7 +69,7 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """``vecd(Logm X)``, shape ``(..., dim)``."""
-        return _symmetric.vecd(_symmetric.logm(as_floats(points)))
+        return _symmetric.log_chart(as_floats(points))
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """``Expm`` of the symmetric matrix with these coordinates."""

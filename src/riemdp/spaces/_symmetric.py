@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from riemdp.spaces._log_2x2 import logm_2x2
-from riemdp.spaces._log_fractions import PLACES, full
-from riemdp.spaces._logarithms import logarithms_of_3x3
+from riemdp.spaces._log_fractions import PLACES
+from riemdp.spaces._logarithms import logarithms
 from riemdp.spaces._points import (
     NOT_POSITIVE_DEFINITE,
     VALIDATION_TOLERANCE,
@@ -209,30 +209,55 @@ def logm(matrices: FloatArray) -> FloatArray:
     """
     if matrices.shape[-1] == 2:
         return logm_2x2(matrices)
-    if matrices.shape[-1] == 3:
-        return _logm_3x3(matrices)
-    return compose(*log_eigh(matrices))
+    if matrices.shape[-1] == 1:
+        return compose(*log_eigh(matrices))
+    entries = _log_entries(matrices)
+    return full(entries, matrices.shape[-1]).reshape(matrices.shape)
 
 
-def _logm_3x3(matrices: FloatArray) -> FloatArray:
-    """Compute :func:`logm` of 3x3 matrices, without eigenvalues where public poles cover them."""
-    flat = matrices.reshape(-1, 3, 3)
-    logs = np.empty(flat.shape)
+def log_chart(matrices: FloatArray) -> FloatArray:
+    """Return what :func:`vecd` makes of :func:`logm`."""
+    k = matrices.shape[-1]
+    if k < 3:
+        return vecd(logm(matrices))
+    entries = _log_entries(matrices)
+    entries[k:] *= math.sqrt(2.0)
+    return np.ascontiguousarray(entries.T).reshape(*matrices.shape[:-2], len(entries))
+
+
+def _log_entries(matrices: FloatArray) -> FloatArray:
+    """Logarithms of k x k matrices, k > 2, without eigenvalues where public poles cover them.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray, shape (k (k + 1) / 2, n)
+        In the order of :class:`riemdp.spaces._log_fractions.Logarithms`.
+    """
+    k = matrices.shape[-1]
+    flat = matrices.reshape(-1, k, k)
+    entries = np.empty((k * (k + 1) // 2, len(flat)))
     outside = np.empty(len(flat), dtype=bool)
 
     def part(rows: slice) -> None:
-        found = logarithms_of_3x3(flat[rows])
-        logs[rows], outside[rows] = full(found.entries), found.outside
+        found = logarithms(flat[rows])
+        entries[:, rows], outside[rows] = found.entries, found.outside
 
-    for _ in map_chunks(part, len(flat), 3):
+    for _ in map_chunks(part, len(flat), k):
         continue
     if outside.any():
         values, vectors, singular = log_eigh_or_not(flat[outside])
         bad = np.zeros(len(flat), dtype=bool)
         bad[outside] = singular
         raise_first(bad.reshape(matrices.shape[:-2]), NOT_POSITIVE_DEFINITE)
-        logs[outside] = compose(values, vectors)
-    return logs.reshape(matrices.shape)
+        rows, columns = above_diagonal(k)
+        logs = compose(values, vectors)
+        entries[:k, outside] = np.einsum("nii->in", logs)
+        entries[k:, outside] = logs[:, rows, columns].T
+    return entries
 
 
 def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -374,6 +399,26 @@ def above_diagonal(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     rows.setflags(write=False)
     columns.setflags(write=False)
     return rows, columns
+
+
+def full(entries: FloatArray, k: int) -> FloatArray:
+    """Matrices ``(n, k, k)`` of what is on and above their diagonals.
+
+    Parameters
+    ----------
+    entries : ndarray, shape (k (k + 1) / 2, n)
+        In the order of :class:`riemdp.spaces._log_fractions.Logarithms`.
+    k : int
+
+    Returns
+    -------
+    ndarray, shape (n, k, k)
+    """
+    whole = np.empty((entries.shape[1], k, k))
+    rows, columns = above_diagonal(k)
+    for row, i, j in zip(entries, [*range(k), *rows], [*range(k), *columns], strict=True):
+        whole[:, i, j] = whole[:, j, i] = row
+    return whole
 
 
 def without_factor(matrices: FloatArray) -> NDArray[np.bool_]:

@@ -59,10 +59,8 @@ def test_means_are_those_of_newtons_method(kind, k):
         assert space.dist(value, expected) <= bound + allowed
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_passes_add_up_logarithms_by_weight(k, compiled, monkeypatch, random_points):
-    monkeypatch.setattr(passes._logarithms, "is_worthwhile", lambda *_: compiled)
+def test_passes_add_up_logarithms_by_weight(k, random_points):
     data = random_points(SPDAffineInvariant(k), np.random.default_rng(k), 70, 1.0)
     shares = np.arange(70.0) / (35 * 69)
     point = arithmetic_mean(data, shares)
@@ -118,11 +116,9 @@ def exact_gradient(point, few, counts):
     return total
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("k", [3, 5])
-def test_the_allowance_covers_the_rounding_of_a_pass(k, compiled, monkeypatch):
+def test_the_allowance_covers_the_rounding_of_a_pass(k):
     """Long runs of equal records, whose roundings add up; a much smaller allowance would not."""
-    monkeypatch.setattr(passes._logarithms, "is_worthwhile", lambda *_: compiled)
     rng, counts, shares = np.random.default_rng(k), [2000, 900, 400], []
     with mpmath.workdps(40):
         for digits in (0.0, 2.0, 6.0):

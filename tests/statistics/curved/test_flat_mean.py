@@ -330,7 +330,7 @@ def test_3x3_matrices_that_no_pole_covers_are_averaged_too(weighted, random_rota
     assert square == pytest.approx(expected[2])
 
 
-@pytest.mark.parametrize("k", [3])
+@pytest.mark.parametrize("k", [3, 4, 9])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_means_without_eigenvalues_agree_with_those(k, weighted, random_rotation):
     data = conditioned(np.random.default_rng(k), 150, k, 5.0, random_rotation)

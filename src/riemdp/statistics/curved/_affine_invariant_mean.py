@@ -61,8 +61,12 @@ def whitened_logarithms(
     ones, but for rounding. Raises ``NotOnManifoldError`` if rounding makes a matrix indefinite; it
     names its row.
     """
-    if len(inverse) == 3:
-        found = _logarithms.logarithms_of_3x3(matrices, inverse)
+    if len(inverse) > 2:
+        found = (
+            _logarithms.logarithms_of_3x3(matrices, inverse)
+            if len(inverse) == 3
+            else _logarithms.logarithms(whitened(inverse, matrices))
+        )
         if not found.outside.any():
             return found.entries.T, found.condition
     logs, vectors, condition = decomposed(inverse, matrices, first_row)

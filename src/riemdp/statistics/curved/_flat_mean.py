@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp import _compiled
 from riemdp._errors import NotOnManifoldError
 from riemdp.spaces import (
     _log_2x2,
@@ -26,7 +27,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _LOG_LARGEST = math.log(float(np.finfo(np.float64).max))
 #: Matrices that one product adds.
 GROUP = 32
-#: From so many 3 x 3 matrices on eigenvalues take longer than what does without them.
+#: From so many matrices on eigenvalues take longer than what does without them.
 _MANY = 128
 #: Least ratio of eigenvalues, in units of k eps, whose size a decomposition still tells.
 _KNOWN = 8.0
@@ -95,10 +96,10 @@ def _mean(
 ) -> tuple[FloatArray, float, float]:
     """Mean, mean condition number, mean squared norm of the logarithms.
 
-    Without eigenvalues of so many 3 x 3 matrices: the condition is rounded up there.
+    Without eigenvalues of so many matrices, k > 2: the condition is rounded up there.
     """
     n, k = data.shape[:2]
-    without = k == 3 and n >= many
+    without = k > 2 and n >= many
     places = _symmetric_places(k)
 
     def part(rows: slice) -> FloatArray:
@@ -107,7 +108,7 @@ def _mean(
         outside = np.ones(len(some), dtype=bool)
         logs, condition = np.empty((len(some), len(places[0]))), np.empty(len(some))
         if without:
-            found = _logarithms.logarithms_of_3x3(some)
+            found = _logarithms.logarithms(some)
             logs, condition, outside = found.entries.T, found.condition, found.outside
         if outside.any():
             if k == 3:
@@ -121,7 +122,8 @@ def _mean(
 
     # what does without eigenvalues divides chunks itself: they may be larger
     size = max(2, k // 2) if without else k
-    parts = _symmetric.map_chunks(part, n, size, threads=not without)
+    threads = not without or _compiled.widest() > 0
+    parts = _symmetric.map_chunks(part, n, size, threads=threads)
     totals = np.array(list(parts))
     mean_log = np.empty((k, k))
     rows, columns = places
