@@ -48,18 +48,19 @@ def within(rows: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
     ndarray of bool, shape (n,)
         False, too, where a coordinate is over ``2^42``.
     """
+    found = surely_within(rows, min(most, _LARGEST**2))
+    rest = np.flatnonzero(~found)
     # without abs: that of -2^63 is itself
-    found = np.asarray((np.clip(rows, -_LARGEST, _LARGEST) == rows).all(axis=1))
-    known = np.flatnonzero(found)
-    rest = known[~surely_within(rows[known], most)]
+    rest = rest[(np.clip(rows[rest], -_LARGEST, _LARGEST) == rows[rest]).all(axis=1)]
     found[rest] = [sum(x * x for x in row) <= most for row in rows[rest].tolist()]
     return found
 
 
 def surely_within(rows: NDArray[np.int64] | NDArray[np.float64], most: int) -> NDArray[np.bool_]:
-    """Say of rows, of integers under ``2^53`` or of floats, which a sum in float64 proves within.
+    """Say of rows, of integers or of floats, which a sum in float64 proves within.
 
-    It errs by a share of at most m 2^-53, to first order. What is no number is not within.
+    It errs by a share of at most m 2^-53, to first order, of integers under ``2^53``; larger ones
+    have a square over any limit up to ``2^105``. What is no number is not within.
     """
     numbers = np.asarray(rows, dtype=np.float64)
     limit = float(most) * (1.0 - (rows.shape[1] + 4.0) * 2.0**-52)
