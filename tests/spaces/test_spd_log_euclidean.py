@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -16,9 +18,11 @@ from riemdp import (
     Release,
     SPDLogEuclidean,
     UnsupportedBallError,
+    _compiled,
     private_mean,
     verify,
 )
+from riemdp.statistics import Prepared, TangentMean
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 5)
@@ -146,3 +150,55 @@ def test_rounding_of_the_chart_follows_the_unit(scale, radius):
     assert ball.rounding < 1e-12
     outside = ball.point((1.0 + 4.0 * ball.rounding / radius + 1e-3) * coordinates)
     assert not np.any(ball.contains(outside))
+
+
+def awkward(k):
+    """Records inside and outside a ball, at its boundary, next to the centre, and extreme ones."""
+    rng = np.random.default_rng(k)
+    factors = rng.normal(size=(60, k, k + 2))
+    data = factors @ np.swapaxes(factors, -1, -2)
+    data[::5] *= 1e3
+    data[3], data[7] = np.eye(k), np.exp(1.5 / np.sqrt(k)) * np.eye(k)
+    data[11] = np.diag([1e-150, *np.ones(k - 1)])  # of no class
+    data[12] = 1e-200 * np.eye(k)
+    data[13] = np.eye(k) * (1.0 + 2.0**-52)
+    return 0.5 * (data + np.swapaxes(data, -1, -2))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 9])
+def test_coordinates_in_units_are_no_longer_than_one(k):
+    ball = Ball(SPDLogEuclidean(k), np.eye(k), 1.5)
+    data = awkward(k)
+    found = ball.unit_coordinates(data)
+    squares = [sum(Fraction(x) ** 2 for x in row) for row in found.tolist()]
+    assert max(squares) <= 1
+    assert sum(square > 1 - 2**-40 for square in squares) > 10  # outside, and at the boundary
+    assert not found[3].any()
+    assert 0.0 < np.abs(found[13]).max() < 1e-15
+    np.testing.assert_allclose(found, ball.coordinates(data) / 1.5, atol=1e-12)
+    if k == 1:
+        return
+    # the control: without the margin some are
+    norms = np.linalg.norm(ball.manifold.coordinates(np.eye(k), data), axis=1, keepdims=True)
+    plain = ball.manifold.coordinates(np.eye(k), data) / np.maximum(norms, 1.5)
+    assert max(sum(Fraction(x) ** 2 for x in row) for row in plain.tolist()) > 1
+
+
+@pytest.mark.parametrize("k", [3, 4, 9])
+def test_rows_are_the_same_in_any_lanes_order_and_company(k, lanes, monkeypatch):
+    space = SPDLogEuclidean(k)
+    ball, data = Ball(space, np.diag(np.arange(1.0, k + 1.0)), 2.0), awkward(k)
+    found = ball.unit_coordinates(data)
+    order = np.random.default_rng(0).permutation(len(data))
+    for rows in (order, slice(5, 9), slice(12, 13), slice(None, None, -3)):
+        assert ball.unit_coordinates(data[rows]).tobytes() == found[rows].tobytes()
+    assert ball.unit_coordinates(np.asfortranarray(data)).tobytes() == found.tobytes()
+    monkeypatch.setattr(_compiled, "widest", lambda: 0)
+    assert ball.unit_coordinates(data).tobytes() == found.tobytes()
+    query = next(TangentMean().queries(ball))
+    together = Prepared(ball, data).summary(query)
+    alone = [Prepared(ball, data[i : i + 1]).summary(query) for i in range(len(data))]
+    assert together == sum(alone[1:], start=alone[0])
+    # the control: what is added is not the same by any rounding
+    other = Prepared(ball, data * (1.0 + 2.0**-30)).summary(query)
+    assert other != together

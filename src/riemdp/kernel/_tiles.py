@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: Entries of points in a tile at most, but for longer points, of which each has one; and rows.
-_ENTRIES, _ROWS = 2**14, 1024
+_ENTRIES, _ROWS = 2**16, 1024
 
 
 def rows_for(shape: Sequence[int]) -> int:

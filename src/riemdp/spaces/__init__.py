@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         check_broadcast,
         check_points,
         clip_norm,
+        in_units,
         raise_first,
     )
     from riemdp.spaces._points import FloatArray as FloatArray
@@ -57,8 +58,8 @@ else:
             "_landmarks": "checked_preshape complex_landmarks landmark_pairs landmarks_of",
             "_manifold": "Manifold check_manifold",
             "_points": (
-                "as_floats check_broadcast check_points clip_norm Degrees raise_first Unit "
-                "VALIDATION_TOLERANCE"
+                "as_floats check_broadcast check_points clip_norm Degrees in_units "
+                "raise_first Unit VALIDATION_TOLERANCE"
             ),
             "_planar_shapes": "PlanarShapes",
             "_power": "CurvedPower FlatPower Power ProductBall",
@@ -122,6 +123,7 @@ __all__ = [
     "checked_preshape",
     "clip_norm",
     "complex_landmarks",
+    "in_units",
     "landmark_pairs",
     "landmarks_of",
     "raise_first",

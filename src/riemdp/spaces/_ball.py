@@ -219,6 +219,20 @@ class Ball(ArrayFields, Described):
         """
         return clip_norm(self.manifold.coordinates(self.center, points), self.radius)
 
+    def unit_coordinates(self, points: ArrayLike) -> FloatArray:
+        r"""Clipped normal coordinates in units of :attr:`reach`; see :meth:`coordinates`.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (n, dim)
+            See :meth:`Manifold.unit_coordinates`.
+        """
+        return self.manifold.unit_coordinates(self.center, points, self.reach)
+
     def shorten(self, coordinates: ArrayLike, share: float = 1.0) -> FloatArray:
         """Shorten coordinates to those of a ball of this share of the radius about the centre.
 

@@ -127,9 +127,8 @@ def _in_order(terms: FloatArray) -> FloatArray:
     return np.add.accumulate(terms, axis=0)[-1]
 
 
-def _products(x: FloatArray, u: FloatArray) -> FloatArray:
-    """Return the sum of x[i] u[i] over i, in four parts: i mod 4."""
-    terms = x * u[:, None]
+def in_parts(terms: FloatArray) -> FloatArray:
+    """Sum over the first axis, in four parts: of places equal mod 4, from the first on."""
     found = np.zeros((4, *terms.shape[1:]))
     for start in range(0, len(terms), 4):
         some = terms[start : start + 4]
@@ -159,7 +158,7 @@ def _tridiagonal(x: FloatArray) -> tuple[FloatArray, list[tuple[FloatArray, Floa
         beside[c] = np.where(reach > NOTHING, -length, 0.0)
         u[0] += length
         # w = q A u - q^2/2 (u^T A u) u
-        w = _products(rest, u)
+        w = in_parts(rest * u[:, None])
         w *= q
         w -= 0.5 * q * _in_order(w * u) * u
         change = u[:, None] * w
@@ -250,7 +249,7 @@ def _reflected(y: FloatArray, reflections: list[tuple[FloatArray, FloatArray]]) 
     """Reflect matrices back, in place."""
     for q, u in reversed(reflections):
         c = len(y) - len(u)
-        v = _products(y[c:], u)
+        v = in_parts(y[c:] * u[:, None])
         v *= q
         own, above = v[c:], v[:c]
         own -= 0.5 * q * _in_order(own * u) * u

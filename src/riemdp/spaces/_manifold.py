@@ -11,7 +11,7 @@ import numpy as np
 from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp._part import Part, both_proved
-from riemdp.spaces._points import as_floats, long_norm, with_axes
+from riemdp.spaces._points import as_floats, clip_norm, finite_in_units, long_norm, with_axes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -375,6 +375,24 @@ class Manifold(Part, sort="manifold"):
             Orthonormal coordinates of ``log(center, point)``.
         """
         return self.tangent_coordinates(center, self._total_log(center, self.read(points)))
+
+    def unit_coordinates(self, center: ArrayLike, points: ArrayLike, length: float) -> FloatArray:
+        r"""Return normal coordinates about a centre, clipped to a length, in units of it.
+
+        Parameters
+        ----------
+        center : array_like, shape (\*point_shape)
+        points : array_like, shape (n, \*point_shape)
+        length : float
+
+        Returns
+        -------
+        ndarray, shape (n, dim)
+            Vectors no longer than 1 as real numbers, zero where float64 does not hold them.
+        """
+        with np.errstate(all="ignore"):
+            coordinates = clip_norm(self.coordinates(center, points), length)
+        return finite_in_units(coordinates, length)
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         r"""Point with these normal coordinates about a centre, kept within what float64 holds.

@@ -84,6 +84,21 @@ def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
     return _clip(vectors, radius)
 
 
+def in_units(vectors: FloatArray, length: float | FloatArray) -> FloatArray:
+    """Divide vectors ``(n, dim)`` by a length that they have at most, up to rounding.
+
+    And by ``1 + (dim + 8) 2^-52``, which is more than rounding takes: so no quotient is longer than
+    1 as a real number, which would not count.
+    """
+    return np.asarray(vectors / (length * (1.0 + (vectors.shape[-1] + 8.0) * 2.0**-52)))
+
+
+def finite_in_units(vectors: FloatArray, length: float) -> FloatArray:
+    """Do what :func:`in_units` does; vectors that are not finite become zero."""
+    finite = np.isfinite(vectors).all(axis=-1, keepdims=True)
+    return in_units(np.where(finite, vectors, 0.0), length)
+
+
 def _clip(vectors: FloatArray, radius: float) -> FloatArray:
     """:func:`clip_norm` of all vectors at a time."""
     with np.errstate(all="ignore"):

@@ -17,7 +17,7 @@ from riemdp._part import register
 from riemdp.spaces._ball import Ball
 from riemdp.spaces._euclidean import FlatManifold
 from riemdp.spaces._manifold import Manifold
-from riemdp.spaces._points import as_floats, check_points, clip_norm
+from riemdp.spaces._points import as_floats, check_points, clip_norm, finite_in_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -444,6 +444,11 @@ class BoxBall(Ball):
     def coordinates(self, points: ArrayLike) -> FloatArray:
         """See :meth:`Ball.coordinates`."""
         return self.shorten(self.manifold.coordinates(self.center, points))
+
+    def unit_coordinates(self, points: ArrayLike) -> FloatArray:
+        """See :meth:`Ball.unit_coordinates`."""
+        with np.errstate(all="ignore"):
+            return finite_in_units(self.coordinates(points), self.reach)
 
     def shorten(self, coordinates: ArrayLike, share: float = 1.0) -> FloatArray:
         """Shorten the parts to the radii, then all of them; see :meth:`Ball.shorten`."""

@@ -10,6 +10,7 @@ import numpy as np
 from riemdp._part import register
 from riemdp.spaces import _symmetric
 from riemdp.spaces._euclidean import FlatManifold
+from riemdp.spaces._log_lanes import in_parts
 from riemdp.spaces._points import as_floats
 from riemdp.spaces._spd import LogarithmicSPD, check_condition, distance_rounding, half_range
 
@@ -69,11 +70,33 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """``vecd(Logm X)``, shape ``(..., dim)``."""
-        return _symmetric.log_chart(as_floats(points))
+        points = as_floats(points)
+        charts = _symmetric.log_charts(points)
+        return np.ascontiguousarray(charts.T).reshape(*points.shape[:-2], self.dim)
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """``Expm`` of the symmetric matrix with these coordinates."""
         return _symmetric.expm(_symmetric.unvecd(as_floats(coordinates), self.k))
+
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Difference of the charts; see :meth:`Manifold.coordinates`."""
+        center, points = as_floats(center), as_floats(points)
+        if center.ndim > 2:
+            return super().coordinates(center, points)
+        found = np.ascontiguousarray(self._offsets(center, points).T)
+        return found.reshape(*points.shape[:-2], self.dim)
+
+    def unit_coordinates(self, center: ArrayLike, points: ArrayLike, length: float) -> FloatArray:
+        """Difference of the charts over a length; see :meth:`Manifold.unit_coordinates`."""
+        offsets = self._offsets(as_floats(center), as_floats(points))
+        return np.ascontiguousarray(shortened(offsets, length).T)
+
+    def _offsets(self, center: FloatArray, points: FloatArray) -> FloatArray:
+        """Differences of the charts, shape (dim, n)."""
+        # NumPy takes as long for one matrix as for dozens: the centre is one of them
+        flat = points.reshape(-1, *self.point_shape)
+        charts = _symmetric.log_charts(np.concatenate([flat, center[None]]))
+        return charts[:, :-1] - charts[:, -1:]
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``Expm(Logm P + D_P Logm [V])``."""
@@ -135,6 +158,30 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
         For callers that compute eigenvalues next, which decide it. See :meth:`Manifold.validate`.
         """
         return _symmetric.check_symmetric(points, self.k)
+
+
+def shortened(vectors: FloatArray, length: float) -> FloatArray:
+    """Divide vectors by a length, or by their own where that is larger, so that none exceeds 1.
+
+    By elementwise operations in a fixed order. Rounding takes ``(d / 8 + 7) 2^-53`` at most, which
+    is less than what is divided by besides, ``1 + (d + 8) 2^-52``.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (d, n)
+        Those that are not finite count as zero.
+    length : float
+
+    Returns
+    -------
+    ndarray, shape (d, n)
+    """
+    with np.errstate(all="ignore"):
+        norm = np.sqrt(in_parts(vectors * vectors))
+        longest = np.where(norm > length, norm, length)
+        longest *= 1.0 + (len(vectors) + 8.0) * 2.0**-52
+        found = vectors * (1.0 / longest)
+    return found if (norm < np.inf).all() else np.where(norm < np.inf, found, 0.0)
 
 
 def _weighted(vectors: FloatArray, weights: FloatArray, matrices: FloatArray) -> FloatArray:

@@ -215,14 +215,23 @@ def logm(matrices: FloatArray) -> FloatArray:
     return full(entries, matrices.shape[-1]).reshape(matrices.shape)
 
 
-def log_chart(matrices: FloatArray) -> FloatArray:
-    """Return what :func:`vecd` makes of :func:`logm`."""
+def log_charts(matrices: FloatArray) -> FloatArray:
+    """Return what :func:`vecd` makes of :func:`logm`, a row for each coordinate.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray, shape (k (k + 1) / 2, n)
+    """
     k = matrices.shape[-1]
     if k < 3:
-        return vecd(logm(matrices))
+        return np.ascontiguousarray(vecd(logm(matrices)).reshape(-1, k * (k + 1) // 2).T)
     entries = _log_entries(matrices)
     entries[k:] *= math.sqrt(2.0)
-    return np.ascontiguousarray(entries.T).reshape(*matrices.shape[:-2], len(entries))
+    return entries
 
 
 def _log_entries(matrices: FloatArray) -> FloatArray:

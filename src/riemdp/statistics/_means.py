@@ -11,7 +11,6 @@ from riemdp._part import register
 from riemdp.kernel import Vector
 from riemdp.statistics._footpoint import Footpoint
 from riemdp.statistics._query import Value
-from riemdp.statistics._records import in_units
 from riemdp.statistics._rows import Rows
 from riemdp.statistics._sensitivity import frechet_mean_sensitivity
 from riemdp.statistics._statistic import Statistic
@@ -115,11 +114,16 @@ class TangentMean(Statistic):
 def average_of(ball: Ball) -> Queries:
     """Ask for the average of normal coordinates, and return it as a point."""
     shape = Vector(ball.manifold.dim)
-    return _alone(Rows(shape, ball.reach, _coordinates, projects=True, points=True), ball)
+    of = {"clipped": _in_units, "projects": True, "points": True}
+    return _alone(Rows(shape, ball.reach, _vectors, **of), ball)
 
 
-def _coordinates(ball: Ball, coordinates: FloatArray) -> FloatArray:
-    return in_units(ball.shorten(coordinates), ball.reach)
+def _in_units(ball: Ball, points: FloatArray) -> FloatArray:
+    return ball.unit_coordinates(points)
+
+
+def _vectors(ball: Ball, vectors: FloatArray) -> FloatArray:  # noqa: ARG001
+    return vectors
 
 
 def _alone(query: Rows | Footpoint, ball: Ball) -> Queries:

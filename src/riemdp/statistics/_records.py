@@ -37,15 +37,6 @@ def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
     return np.where(finite, coordinates, 0.0)
 
 
-def in_units(vectors: FloatArray, length: float | FloatArray) -> FloatArray:
-    """Divide vectors ``(n, dim)`` by a length that they have at most, up to rounding.
-
-    And by ``1 + (dim + 8) 2^-52``, which is more than rounding takes: so no quotient is longer than
-    1 as a real number, which would not count.
-    """
-    return np.asarray(vectors / (length * (1.0 + (vectors.shape[-1] + 8.0) * 2.0**-52)))
-
-
 def whole_weights(weights: ArrayLike) -> NDArray[np.int64]:
     """Return weights in units of ``1 / UNIT``, rounded down, each by itself.
 

@@ -12,9 +12,9 @@ import numpy as np
 from riemdp._checks import positive
 from riemdp._errors import UnsupportedError, UnsupportedManifoldError
 from riemdp.kernel import Moment, added, guarded
-from riemdp.spaces import Ball, Euclidean, clip_norm
+from riemdp.spaces import Ball, Euclidean, clip_norm, in_units
 from riemdp.statistics._query import Query
-from riemdp.statistics._records import in_units, mean_of, record_coordinates
+from riemdp.statistics._records import mean_of, record_coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -12,8 +12,8 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
 from riemdp.kernel import Moment, Vector
-from riemdp.spaces import clip_norm
-from riemdp.statistics._records import in_units, record_coordinates
+from riemdp.spaces import clip_norm, in_units
+from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._rows import Rows, shortened, vector_ball
 
 if TYPE_CHECKING:

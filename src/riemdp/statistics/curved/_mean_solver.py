@@ -12,8 +12,8 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import ConvergenceError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp.kernel import UNIT, Sum, added, added_with_weights, on_grid
-from riemdp.spaces import Manifold
-from riemdp.statistics._records import in_units, mean_of, record_coordinates
+from riemdp.spaces import Manifold, in_units
+from riemdp.statistics._records import mean_of, record_coordinates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -113,7 +113,7 @@ class ExactSum(ExactMean):
 
     def rows_of(self, ball: Ball, data: FloatArray) -> NDArray[np.int64]:
         """Clip, and round towards zero; see :meth:`ExactMean.rows_of`."""
-        return self.rows(ball, ball.shorten(record_coordinates(ball, data)))
+        return on_grid(ball.unit_coordinates(data))
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> NDArray[np.int64]:
         """Round each record towards zero, in units of the radius; see :meth:`ExactMean.rows`."""
