@@ -50,8 +50,8 @@ help:
 demo: $(VENV)/.installed-demo
 	$(BIN)/riemdp demo --output demo_output
 
-# Tests of one file share what they have calibrated: they run in one process. What is compiled is
-# kept whatever the environment says: every worker and every process of a test would compile again.
+# Tests of one file share what they have calibrated: they run in one process. Bytecode is kept
+# whatever the environment says: every worker and every process of a test would compile again.
 TESTS := -m pytest -n $(WORKERS) --dist loadfile
 PYTEST := $(SINGLE_THREAD) PYTHONDONTWRITEBYTECODE= MPLBACKEND=Agg $(BIN)/python $(TESTS)
 
@@ -143,8 +143,11 @@ clean:
 
 distclean: clean
 	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(MUTANTS_VENV) $(DIST_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
+	rm -f src/riemdp/*.abi3.so
 
-# An environment per use, an installation per extra, repeated when the dependencies change.
+# An environment per use, an installation per extra, repeated when the dependencies change, or the
+# sources of the extension, which is compiled beside the sources where there is a compiler.
+NATIVE := hatch_build.py $(wildcard native/*)
 $(VENV)/$(SCRIPTS)/python $(BENCH_VENV)/$(SCRIPTS)/python $(NUMPY1_VENV)/$(SCRIPTS)/python $(UV_VENV)/$(SCRIPTS)/python $(MUTANTS_VENV)/$(SCRIPTS)/python $(DIST_VENV)/$(SCRIPTS)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
@@ -158,14 +161,14 @@ $(PAPERS): %papers: papers/pyproject.toml %demo
 	@touch $@
 
 ifdef FLOORS
-$(VENV)/.installed-%: pyproject.toml $(UV_VENV)/.installed-uv | $(VENV)/$(SCRIPTS)/python
+$(VENV)/.installed-%: pyproject.toml $(NATIVE) $(UV_VENV)/.installed-uv | $(VENV)/$(SCRIPTS)/python
 	$(UV_VENV)/$(SCRIPTS)/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct \
 		--only-binary :all: --requirements pyproject.toml --extra $*
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(UV_VENV)/$(SCRIPTS)/uv pip list --quiet --python $(BIN)/python
 	@touch $@
 else
-$(VENV)/.installed-%: pyproject.toml | $(VENV)/$(SCRIPTS)/python
+$(VENV)/.installed-%: pyproject.toml $(NATIVE) | $(VENV)/$(SCRIPTS)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 endif
@@ -174,18 +177,18 @@ $(UV_VENV)/.installed-uv: | $(UV_VENV)/$(SCRIPTS)/python
 	$(UV_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check uv
 	@touch $@
 
-$(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/$(SCRIPTS)/python
+$(BENCH_VENV)/.installed-%: pyproject.toml $(NATIVE) | $(BENCH_VENV)/$(SCRIPTS)/python
 	$(BENCH_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-$(NUMPY1_VENV)/.installed-%: pyproject.toml | $(NUMPY1_VENV)/$(SCRIPTS)/python
+$(NUMPY1_VENV)/.installed-%: pyproject.toml $(NATIVE) | $(NUMPY1_VENV)/$(SCRIPTS)/python
 	$(NUMPY1_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-$(DIST_VENV)/.installed-%: pyproject.toml | $(DIST_VENV)/$(SCRIPTS)/python
+$(DIST_VENV)/.installed-%: pyproject.toml $(NATIVE) | $(DIST_VENV)/$(SCRIPTS)/python
 	$(DIST_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-$(MUTANTS_VENV)/.installed-%: pyproject.toml | $(MUTANTS_VENV)/$(SCRIPTS)/python
+$(MUTANTS_VENV)/.installed-%: pyproject.toml $(NATIVE) | $(MUTANTS_VENV)/$(SCRIPTS)/python
 	$(MUTANTS_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@

@@ -5,7 +5,7 @@
 A line is a mean of 1e4 records, ours and the peer's in microseconds a record, medians of calls in
 turn on one thread, and the peer's time over ours with its quartiles; for spheres and hyperboloids
 ours over the peer's, which there is the least that a pass could be: two products and an arc
-tangent of that size. What numba compiles is left out of the lines "plain", by numba's own switch.
+tangent of that size. Lines "plain" are without the compiled extension.
 Affine-invariant means end within 1e-9 of a much closer one, both sides.
 
 Errors of logarithms are the largest of a sample, against 40 digits, in units of
@@ -37,7 +37,7 @@ SIZES = (3, 9, 22)
 RECORDS = 10_000
 #: What a mean on a sphere or hyperboloid may take, in products and arc tangents.
 MOST = 3.0
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 HEAD = {"name": "", "ours": "ours", "peer": "peer", "ratio": "ratio [quartiles]", "held": ""}
 
 
@@ -61,7 +61,7 @@ def row(name: str, ours: list[float], peer: list[float], records: int, *, least:
 
 
 def records(k: int, quick: bool) -> int:
-    """Return how many matrices: a few are still so many that they are worth compiled code."""
+    """Return how many matrices."""
     return min(RECORDS, 2**15 // k) if quick else RECORDS
 
 
@@ -156,35 +156,23 @@ def space_forms(quick: bool) -> Iterator[Row]:
 # Logarithms.
 
 
-def kernels(k: int, compiled: bool) -> dict[str, Callable[[FloatArray], tuple[FloatArray, Any]]]:
-    """Return what takes logarithms of this size here: the matrix, and which were left out."""
-    import numpy as np
-
+def kernels(compiled: bool) -> dict[str, Callable[[FloatArray], tuple[FloatArray, Any]]]:
+    """Return what takes logarithms here: the matrix, and which were left out."""
     from riemdp.spaces import _symmetric
 
     def eigenvectors(matrices: FloatArray) -> tuple[FloatArray, Any]:
         values, vectors = _symmetric.log_eigh(matrices)
         return _symmetric.compose(values, vectors), [False] * len(matrices)
 
-    if importlib.util.find_spec("riemdp.spaces._logarithms") is None:
-        return {} if compiled else {"eigenvectors": eigenvectors}
-    from riemdp.spaces import _log_fractions, _logarithms
+    from riemdp.spaces import _logarithms
 
-    def small(matrices: FloatArray) -> tuple[FloatArray, Any]:
-        found = _logarithms.logarithms_of_3x3(matrices, compiled=compiled)
-        return _log_fractions.full(found.entries), found.outside
-
-    def large(matrices: FloatArray) -> tuple[FloatArray, Any]:
-        entries, _, outside = _logarithms.logarithms(matrices)
-        rows, columns = _symmetric.above_diagonal(k)
-        places = np.concatenate([[range(k)] * 2, [rows, columns]], axis=1)
-        logs = np.empty(matrices.shape)
-        logs[:, *places] = logs[:, *places[::-1]] = entries
-        return logs, outside
+    def poles(matrices: FloatArray) -> tuple[FloatArray, Any]:
+        found = _logarithms.logarithms(matrices)
+        return _symmetric.full(found.entries, matrices.shape[1]), found.outside
 
     if compiled:
-        return {"compiled": small if k == 3 else large}
-    return {"eigenvectors": eigenvectors} | ({"public poles": small} if k == 3 else {})
+        return {"compiled": poles}
+    return {"eigenvectors": eigenvectors, "public poles": poles}
 
 
 def accuracy(quick: bool, compiled: bool) -> Iterator[Row]:
@@ -193,13 +181,11 @@ def accuracy(quick: bool, compiled: bool) -> Iterator[Row]:
 
     unit = float(np.finfo(np.float64).eps)
     for k in SIZES:
-        if not kernels(k, compiled):
-            continue
         number = {3: 60, 9: 12, 22: 3}[k] if quick else {3: 1000, 9: 60, 22: 8}[k]
         for power in (0, 6, 12):
             matrices = conditioned(k, 10.0**power, number)
             exact = [forty_digits(matrix) for matrix in matrices]
-            for name, logarithms in kernels(k, compiled).items():
+            for name, logarithms in kernels(compiled).items():
                 logs, outside = logarithms(matrices)
                 errors = [
                     difference(log, of) / (unit * 10.0**power * math.sqrt(k))
@@ -247,13 +233,15 @@ def difference(log: FloatArray, exact: Any) -> float:
         return float(mpmath.mnorm(gap, "f"))
 
 
-# Processes: what is compiled, and how many threads there are, is settled before an import.
+# Processes: how many threads there are is settled before an import.
 
 
 def child(way: str, only: str, quick: bool) -> None:
     """Write the lines of one way, in JSON; on one core, as threads of others are not counted."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    if way == "plain":
+        sys.modules["riemdp._lanes"] = None  # type: ignore[assignment]
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "log-Euclidean": lambda: log_euclidean(quick),
         "affine-invariant": lambda: affine_invariant(quick),
@@ -276,12 +264,11 @@ def main() -> None:
         return child(chosen.child, chosen.only, chosen.quick)
     show("", HEAD)
     for way in ("plain", "fast"):
-        if way == "fast" and importlib.util.find_spec("numba") is None:
-            print("fast: left out, as numba is not installed")
+        if way == "fast" and importlib.util.find_spec("riemdp._lanes") is None:
+            print("fast: left out, as riemdp is not compiled")
             continue
         command = [sys.executable, __file__, "--child", way, "--only", chosen.only]
         settings = os.environ | dict.fromkeys(THREADS, "1")
-        settings["NUMBA_DISABLE_JIT"] = "1" if way == "plain" else "0"
         command += ["--quick"] * chosen.quick
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings) as lines:
             for line in lines.stdout or ():

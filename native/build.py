@@ -87,8 +87,10 @@ def compiled(folder: Path) -> Path:
 
 
 def tag() -> str:
-    """Return what wheels with the extension are for."""
+    """Return what wheels with the extension are for: of glibc, it needs none newer than 2.17."""
     of = sysconfig.get_platform().replace("universal2", platform.machine())
+    if of in {"linux-x86_64", "linux-aarch64"} and platform.libc_ver()[0] == "glibc":
+        of = of.replace("linux", "manylinux_2_17")
     return f"cp311-abi3-{of.replace('-', '_').replace('.', '_')}"
 
 

@@ -4,9 +4,10 @@
 
 builds the source distribution and the wheel into ``dist``; builds both again from the unpacked
 source distribution, elsewhere, under another time zone and file mask, and the wheel a third time
-from the tree itself; compares them all; installs the wheel into a fresh environment of each Python,
-where it is used outside the repository; and writes down what the first of these environments is
-made of, as a CycloneDX bill of materials. Run by ``make dist``.
+from the tree itself; compares them all; builds the wheel without a compiler too; installs both
+wheels into fresh environments of each Python, where they are used outside the repository; and
+writes down what the first of these environments is made of, as a CycloneDX bill of materials. Run
+by ``make dist``.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ import json, pathlib, sys
 from importlib.resources import files
 import numpy as np
 import riemdp
+from riemdp import _compiled
 repository = pathlib.Path(sys.argv[1])
 assert repository not in pathlib.Path(riemdp.__file__).parents, riemdp.__file__
 ball = riemdp.Ball(riemdp.SPDLogEuclidean(2), np.eye(2), 1.0)
 release = riemdp.private_mean(np.array([np.eye(2)] * 200), ball, riemdp.GDP(1.0))
 assert riemdp.verify(release).passed
+assert (_compiled.widest() > 0) == (sys.argv[2] == "True")
 release.save("release.json")
 schema = files("riemdp.release") / "schemas" / "riemdp-release-3.schema.json"
 assert json.loads(schema.read_text())["title"]
@@ -82,6 +85,9 @@ def missing(wheel: Path) -> list[str]:
         names = archive.namelist()
     absent = [name for name in NEEDED if name not in names]
     odd = [name for name in names if not name.startswith(("riemdp/", "riemdp-"))]
+    compiled = sum(name.endswith(".so") for name in names)
+    if compiled != (not is_pure(wheel)):
+        odd.append(f"{compiled} extensions")
     return absent + odd + [name for name in names if name.endswith(".pyc")]
 
 
@@ -97,8 +103,8 @@ def source_date(environment: dict[str, str]) -> str | None:
     return done.stdout.strip() or None
 
 
-def build_twice(dist: Path, work: Path) -> Path:
-    """Build into a folder and compare with builds elsewhere; return the wheel."""
+def build_twice(dist: Path, work: Path) -> list[Path]:
+    """Build into a folder and compare with builds elsewhere; return the wheels, a pure one last."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     if date := source_date(environment):
         environment["SOURCE_DATE_EPOCH"] = date
@@ -124,7 +130,18 @@ def build_twice(dist: Path, work: Path) -> Path:
         raise SystemExit(f"{wheel.name} is not as it should be: {', '.join(found)}")
     for path in (sdist, wheel):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes, thrice the same")
-    return wheel
+    if is_pure(wheel):
+        return [wheel]
+    build(ROOT, dist, {**environment, "CXX": os.devnull}, "--wheel")
+    (pure,) = (path for path in dist.glob("*.whl") if is_pure(path))
+    if found := missing(pure):
+        raise SystemExit(f"{pure.name} is not as it should be: {', '.join(found)}")
+    return [wheel, pure]
+
+
+def is_pure(wheel: Path) -> bool:
+    """Whether a wheel is for any machine."""
+    return wheel.name.endswith("-none-any.whl")
 
 
 def try_out(wheel: Path, python: str, work: Path) -> Path:
@@ -141,7 +158,8 @@ def try_out(wheel: Path, python: str, work: Path) -> Path:
     subprocess.run([*pip, *options, str(wheel)], check=True, env=clean)
     place = environment / "elsewhere"
     place.mkdir()
-    subprocess.run([interpreter, "-c", SMOKE, str(ROOT)], check=True, env=clean, cwd=place)
+    arguments = [str(ROOT), str(not is_pure(wheel))]
+    subprocess.run([interpreter, "-c", SMOKE, *arguments], check=True, env=clean, cwd=place)
     for arguments in COMMANDS:
         done = subprocess.run(
             [str(scripts / "riemdp"), *arguments],
@@ -150,7 +168,8 @@ def try_out(wheel: Path, python: str, work: Path) -> Path:
         if done.returncode:
             raise SystemExit(f"riemdp {' '.join(arguments)}: {done.stdout}{done.stderr}")
     version = subprocess.run([interpreter, "-V"], capture_output=True, text=True, check=True)
-    print(f"{version.stdout.strip()}: installed and used, {time.monotonic() - start:.0f} s")
+    seconds = time.monotonic() - start
+    print(f"{version.stdout.strip()}: {wheel.name} installed and used, {seconds:.0f} s")
     return interpreter
 
 
@@ -176,10 +195,11 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        wheel = build_twice(given.out.resolve(), work)
-        bill_of_materials(wheel, try_out(wheel, sys.executable, work))
-        for python in given.python:
-            try_out(wheel, python, work)
+        wheels = build_twice(given.out.resolve(), work)
+        bill_of_materials(wheels[0], try_out(wheels[0], sys.executable, work))
+        for python in [sys.executable, *given.python]:
+            for wheel in wheels[python == sys.executable :]:
+                try_out(wheel, python, work)
 
 
 if __name__ == "__main__":
