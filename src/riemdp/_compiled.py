@@ -28,7 +28,7 @@ def _extension() -> Any:
 def widest() -> int:
     """Return how many records kernels take side by side here; 0 where there are none."""
     found = _extension()
-    return 0 if found is None else found.widths()[-1]  # type: ignore[no-any-return]
+    return 0 if found is None else found.widths()[-1]
 
 
 def kernel(name: str, same_bits: Callable[[Kernel], bool]) -> Kernel | None:

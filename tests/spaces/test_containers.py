@@ -79,6 +79,7 @@ def ball_calls(ball, random_points):
         "point": (coordinates,),
         "project": (points,),
         "coordinates": (points,),
+        "unit_coordinates": (points,),
         "shorten": (4.0 * coordinates,),
     }
 
@@ -102,7 +103,7 @@ def public_methods(thing):
     names = {name for name in dir(type(thing)) if not name.startswith("_")} - fields
     names = {name for name in names if callable(getattr(thing, name))}
     # A ball asks these of its space: they are tried through it.
-    asked = {"coordinates", "point", "clip", "check_ball", "rounding", "proofs"}
+    asked = {"coordinates", "unit_coordinates", "point", "clip", "check_ball", "rounding", "proofs"}
     asked |= {"extreme_directions", "room"}  # and these an audit, a check or a law
     asked |= {"in_units", "unit", "draw"}  # of a number; draw: tests/spaces/test_pictures.py
     asked |= {"coincide"}  # of points that the library computed

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riemdp import _compiled
-from riemdp.spaces import _log_fractions, _log_lanes, _logarithms, _symmetric
+from riemdp.spaces import _log_lanes, _logarithms, _symmetric
 from riemdp.spaces._log_fractions import classes, congruent_3x3, logarithms_3x3
 from riemdp.spaces._log_lanes import logarithms_kxk
 
@@ -91,28 +91,6 @@ def test_bits_are_the_same_in_any_lanes_order_and_memory(k, lanes):
     same(logarithms(upper), expected)
 
 
-@pytest.mark.parametrize("k", [4, 9])
-def test_records_alone_have_the_bits_of_many(k, monkeypatch):
-    monkeypatch.setattr(_compiled, "widest", lambda: 0)
-    data = mixed(k)
-    expected = plain(data)
-    for i in range(0, len(data), 9):
-        same(logarithms_kxk(data[i : i + 1]), expected, slice(i, i + 1))
-    monkeypatch.setattr(_log_lanes, "_ENTRIES", 7 * k**2)
-    same(logarithms_kxk(data), expected)
-    monkeypatch.setattr(_log_lanes, "_POLES", 64)
-    same(logarithms_kxk(data), expected)
-
-
-def test_a_sum_by_pairs_would_have_other_bits(monkeypatch):
-    # what the tests above are able to see
-    data = mixed(9)
-    expected = logarithms_kxk(data)
-    monkeypatch.setattr(_log_lanes, "_in_order", lambda terms: terms[::-1].sum(axis=0))
-    with pytest.raises(AssertionError):
-        same(logarithms_kxk(data), expected)
-
-
 @pytest.mark.parametrize("digits", [0.0, 6.0, 12.0])
 @pytest.mark.parametrize("k", [3, 4, 9, pytest.param(22, marks=pytest.mark.slow)])
 def test_logarithms_against_forty_digits(k, digits, lanes):
@@ -144,35 +122,6 @@ def test_matrices_that_are_tridiagonal_or_diagonal_already(lanes):
         exact = np.array(exact_log(matrix).tolist(), dtype=float)
         np.testing.assert_allclose(log, exact, atol=1e-14)
     assert not found.entries[:, 0].any()
-
-
-@pytest.mark.parametrize("which", range(3))  # in the last one rounding is as large
-def test_a_class_takes_what_its_interval_holds_and_no_more(which, monkeypatch):
-    fraction = _log_fractions.fractions()[which]
-    rng = np.random.default_rng(which)
-    least = 1.0 / fraction.spread * np.geomspace(0.01, 20.0, 9)
-    frames = np.linalg.qr(rng.normal(size=(9, 4, 4)))[0]
-    values = np.stack([np.ones(9), np.full(9, 0.5), np.sqrt(least), least], axis=1)
-    data = _symmetric.symmetrise((frames * values[:, None, :]) @ np.swapaxes(frames, -1, -2))
-    exact = np.array([np.array(exact_log(matrix).tolist(), dtype=float) for matrix in data])
-    table = _log_fractions.fractions()[which : which + 1]
-    poles = [part[which : which + 1] for part in _log_fractions.padded_poles()]
-    monkeypatch.setattr(_log_lanes, "fractions", lambda: table)
-    monkeypatch.setattr(_log_lanes, "padded_poles", lambda: poles)
-
-    def errors(below):
-        monkeypatch.setattr(_log_lanes, "FURTHER", below)
-        found = logarithms_kxk(data)
-        logs = _symmetric.full(found.entries, 4)
-        return np.linalg.norm(logs - exact, axis=(-2, -1)) * least / EPS, found.outside
-
-    found, outside = errors(_log_lanes.FURTHER)
-    assert outside[0]
-    assert not outside[-1]
-    assert (found[~outside] < 20.0).all()
-    # farther out the poles are wrong
-    found, outside = errors(_log_lanes.FURTHER / 50.0)
-    assert (found[~outside] > 20.0).any()
 
 
 def test_logarithms_as_seen_from_elsewhere(lanes):

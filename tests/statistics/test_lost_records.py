@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import laws
+from riemdp.spaces import _points
 from riemdp.statistics import (
     Answer,
     GeometricMedian,
     Prepared,
     RefinedMean,
     TangentMean,
-    _means,
     _rows,
     _seen,
 )
@@ -73,7 +73,7 @@ def test_none_of_many_records_is_lost(name):
 @pytest.mark.parametrize("name", ["euclidean", "hyperbolic"])
 def test_divided_by_the_length_alone_some_are(name, monkeypatch):
     """The control."""
-    for module in (_means, _rows, _seen):
+    for module in (_points, _rows, _seen):
         monkeypatch.setattr(module, "in_units", lambda vectors, length: vectors / length)
     ball = laws.BALLS[name]()
     assert lost(ball, boundary(ball, 600))[0] > 10

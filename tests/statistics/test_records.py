@@ -7,8 +7,8 @@ import pytest
 
 from riemdp import Ball, Euclidean, SPDAffineInvariant
 from riemdp.kernel import Sum, on_grid
-from riemdp.spaces import clip_norm
-from riemdp.statistics._records import in_units, joined, record_coordinates
+from riemdp.spaces import clip_norm, in_units
+from riemdp.statistics._records import joined, record_coordinates
 
 
 def test_chunks_of_nested_records_are_joined_level_by_level():

@@ -35,6 +35,7 @@ from riemdp import (
     verify,
 )
 from riemdp._part_document import decode, encode
+from riemdp.spaces import in_units
 from riemdp.statistics import (
     AddRemove,
     ClassMoments,
@@ -55,7 +56,7 @@ from riemdp.statistics import (
     largest_share,
     outline,
 )
-from riemdp.statistics._records import in_units, whole_weights
+from riemdp.statistics._records import whole_weights
 from riemdp.statistics._sensitivity import alike
 from riemdp.statistics.curved import _certified_affine_invariant as certified_matrices
 from riemdp.statistics.curved._certified_space_form import certificate

@@ -224,11 +224,11 @@ class Ball(ArrayFields, Described):
 
         Parameters
         ----------
-        points : array_like, shape (n, \*point_shape)
+        points : array_like, shape (..., \*point_shape)
 
         Returns
         -------
-        ndarray, shape (n, dim)
+        ndarray, shape (..., dim)
             See :meth:`Manifold.unit_coordinates`.
         """
         return self.manifold.unit_coordinates(self.center, points, self.reach)

@@ -124,7 +124,7 @@ def _powers(exponents: NDArray[np.int64]) -> FloatArray:
 
 def _in_order(terms: FloatArray) -> FloatArray:
     """Sum over the first axis, from the first on; a sum might be by pairs."""
-    return np.add.accumulate(terms, axis=0)[-1]
+    return np.asarray(np.add.accumulate(terms, axis=0)[-1])
 
 
 def in_parts(terms: FloatArray) -> FloatArray:
@@ -134,7 +134,7 @@ def in_parts(terms: FloatArray) -> FloatArray:
         some = terms[start : start + 4]
         found[: len(some)] += some
     found[:2] += found[2:]
-    return found[0] + found[1]
+    return np.asarray(found[0] + found[1])
 
 
 def _tridiagonal(x: FloatArray) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:

@@ -382,12 +382,12 @@ class Manifold(Part, sort="manifold"):
         Parameters
         ----------
         center : array_like, shape (\*point_shape)
-        points : array_like, shape (n, \*point_shape)
+        points : array_like, shape (..., \*point_shape)
         length : float
 
         Returns
         -------
-        ndarray, shape (n, dim)
+        ndarray, shape (..., dim)
             Vectors no longer than 1 as real numbers, zero where float64 does not hold them.
         """
         with np.errstate(all="ignore"):

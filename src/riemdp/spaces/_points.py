@@ -89,6 +89,15 @@ def in_units(vectors: FloatArray, length: float | FloatArray) -> FloatArray:
 
     And by ``1 + (dim + 8) 2^-52``, which is more than rounding takes: so no quotient is longer than
     1 as a real number, which would not count.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, dim)
+    length : float, or ndarray, shape (n, 1)
+
+    Returns
+    -------
+    ndarray, shape (n, dim)
     """
     return np.asarray(vectors / (length * (1.0 + (vectors.shape[-1] + 8.0) * 2.0**-52)))
 

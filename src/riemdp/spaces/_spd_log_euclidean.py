@@ -71,8 +71,7 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """``vecd(Logm X)``, shape ``(..., dim)``."""
         points = as_floats(points)
-        charts = _symmetric.log_charts(points)
-        return np.ascontiguousarray(charts.T).reshape(*points.shape[:-2], self.dim)
+        return self._as_rows(_symmetric.log_charts(points), points)
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """``Expm`` of the symmetric matrix with these coordinates."""
@@ -83,13 +82,17 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
         center, points = as_floats(center), as_floats(points)
         if center.ndim > 2:
             return super().coordinates(center, points)
-        found = np.ascontiguousarray(self._offsets(center, points).T)
-        return found.reshape(*points.shape[:-2], self.dim)
+        return self._as_rows(self._offsets(center, points), points)
 
     def unit_coordinates(self, center: ArrayLike, points: ArrayLike, length: float) -> FloatArray:
         """Difference of the charts over a length; see :meth:`Manifold.unit_coordinates`."""
-        offsets = self._offsets(as_floats(center), as_floats(points))
-        return np.ascontiguousarray(shortened(offsets, length).T)
+        points = as_floats(points)
+        offsets = self._offsets(as_floats(center), points)
+        return self._as_rows(shortened(offsets, length), points)
+
+    def _as_rows(self, columns: FloatArray, points: FloatArray) -> FloatArray:
+        """Transpose what has shape (dim, n): coordinates of points."""
+        return np.ascontiguousarray(columns.T).reshape(*points.shape[:-2], self.dim)
 
     def _offsets(self, center: FloatArray, points: FloatArray) -> FloatArray:
         """Differences of the charts, shape (dim, n)."""

@@ -114,8 +114,8 @@ class TangentMean(Statistic):
 def average_of(ball: Ball) -> Queries:
     """Ask for the average of normal coordinates, and return it as a point."""
     shape = Vector(ball.manifold.dim)
-    of = {"clipped": _in_units, "projects": True, "points": True}
-    return _alone(Rows(shape, ball.reach, _vectors, **of), ball)
+    query = Rows(shape, ball.reach, _vectors, clipped=_in_units, projects=True, points=True)
+    return _alone(query, ball)
 
 
 def _in_units(ball: Ball, points: FloatArray) -> FloatArray:

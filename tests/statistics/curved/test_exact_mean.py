@@ -19,10 +19,10 @@ from riemdp import (
     private_statistic,
 )
 from riemdp._errors import UnsupportedError
-from riemdp.spaces import clip_norm
+from riemdp.spaces import clip_norm, in_units
 from riemdp.statistics import FrechetMean, TangentMean, Weighted, answer
 from riemdp.statistics._answer import Prepared
-from riemdp.statistics._records import in_units, record_coordinates
+from riemdp.statistics._records import record_coordinates
 from riemdp.statistics.curved._mean_solver import shortened
 from riemdp.statistics.curved._solver_of_space import mean_solver
 
