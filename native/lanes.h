@@ -83,6 +83,12 @@ inline Lanes numbers(Mask whole) { return (Lanes)(whole | bits(lanes(0x1p52))) -
 // 2^(1022 - e), e + 1022 the exponents
 inline Lanes powers(Mask exponents) { return (Lanes)((2045 - exponents) << 52); }
 
+// Where lanes begin in memory to work in, which has room for one more.
+inline Lanes *aligned(const View &work) {
+    auto start = reinterpret_cast<std::uintptr_t>(work.start) + sizeof(Lanes) - 1;
+    return reinterpret_cast<Lanes *>(start / sizeof(Lanes) * sizeof(Lanes));
+}
+
 // Records from one on, and copies of the last where there are less than W: in memory of their own.
 inline const double *padded(const double *from, std::ptrdiff_t size, int used, double *memory) {
     if (used == W) return from;

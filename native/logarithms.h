@@ -220,8 +220,7 @@ bool logarithms(const View *views) {
         || views[6].bytes < room * std::ptrdiff_t(sizeof(Lanes))
         || !views[7].holds(n * Triangle::size(k)) || !views[8].holds(n))
         return false;
-    auto start = reinterpret_cast<std::uintptr_t>(views[6].start) + sizeof(Lanes) - 1;
-    Lanes *work = reinterpret_cast<Lanes *>(start / sizeof(Lanes) * sizeof(Lanes));
+    Lanes *work = aligned(views[6]);
     Rows rows(k, work + k * k);
     const double *range = views[2].numbers();
     double *entries = views[7].numbers(), *conditions = views[8].numbers();

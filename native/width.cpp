@@ -1,5 +1,6 @@
 // All kernels for one width, LANES. Another kernel is one more header and one more line.
 
+#include "definite.h"
 #include "logarithms.h"
 #include "logarithms_3x3.h"
 
@@ -7,6 +8,7 @@
 #define TABLE(width) TABLE_OF(width)
 
 extern const Kernel TABLE(LANES)[] = {
+    {"definite", 2, 2, definite},
     {"logarithms", 6, 4, logarithms},
     {"logarithms_3x3", 8, 3, logarithms_3x3},
     {nullptr, 0, 0, nullptr},

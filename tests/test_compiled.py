@@ -31,7 +31,12 @@ def larger(n=5):
     return [*given, *_log_fractions.padded_poles(), np.full(8 * 89, 7.0), *found]
 
 
-KERNELS = {"logarithms_3x3": views, "logarithms": larger}
+def pivots(n=5):
+    given = np.tile(np.eye(4), (n, 1, 1)), np.array([0.5]), np.full(8 * 33, 7.0)
+    return [*given, np.full(n, False)]
+
+
+KERNELS = {"logarithms_3x3": views, "logarithms": larger, "definite": pivots}
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -39,6 +44,9 @@ def test_a_kernel_does_its_work(extension, name):
     for lanes in extension.widths():
         arrays = KERNELS[name]()
         assert extension.run(lanes, name, *arrays)
+        if name == "definite":
+            assert arrays[-1].all()
+            continue
         assert not arrays[-3].any()
         assert not arrays[-1].any()
 
@@ -47,7 +55,7 @@ def test_a_kernel_does_its_work(extension, name):
 @pytest.mark.parametrize("less", [False, True])
 def test_arrays_of_other_lengths_are_left_alone(extension, name, less):
     for which, array in enumerate(KERNELS[name]()):
-        if name == "logarithms" and which == 6 and not less:
+        if (name, which) in {("logarithms", 6), ("definite", 2)} and not less:
             continue  # to work in: more is enough
         if array.size == 0 and less:
             continue

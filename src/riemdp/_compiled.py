@@ -25,6 +25,10 @@ def _extension() -> Any:
         return None
 
 
+#: Most lanes that kernels have anywhere.
+LANES = 8
+
+
 def widest() -> int:
     """Return how many records kernels take side by side here; 0 where there are none."""
     found = _extension()

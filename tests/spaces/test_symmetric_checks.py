@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean
+from riemdp import NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean, _compiled
 from riemdp.spaces import _symmetric
 
 both_metrics = pytest.mark.parametrize("metric", [SPDLogEuclidean, SPDAffineInvariant])
@@ -108,6 +108,34 @@ def test_the_closed_form_for_3x3_changes_no_verdict(limit, monkeypatch):
     )
     with np.errstate(all="ignore"):
         assert (_symmetric._nearly_singular(matrices, limit) != by_factors).any()
+
+
+@pytest.mark.parametrize("k", [2, 4, 9, 31])
+def test_compiled_pivots_change_no_verdict(k, lanes, monkeypatch):
+    rng = np.random.default_rng(k)
+    frames = np.linalg.qr(rng.normal(size=(120, k, k)))[0]
+    limit = _symmetric._limit(k)
+    least = limit * np.concatenate([rng.uniform(-1.0, 4.0, 60), 10.0 ** rng.uniform(0.0, 9.0, 60)])
+    values = np.concatenate([least[:, None], rng.uniform(0.5, 1.5, (120, k - 1))], axis=1)
+    matrices = _symmetric.compose(values, frames)
+    matrices *= 2.0 ** rng.integers(-50, 50, (120, 1, 1))
+    matrices[5] = np.nan
+
+    def verdicts():
+        with np.errstate(all="ignore"):
+            return [bool(_symmetric._nearly_singular(m[None], limit)[0]) for m in matrices]
+
+    asked = []
+    factor = _symmetric.has_factor
+    monkeypatch.setattr(_symmetric, "has_factor", lambda m: asked.append(len(m)) or factor(m))
+    found, used = verdicts(), len(asked)
+    monkeypatch.setattr(_compiled, "widest", lambda: 0)
+    assert verdicts() == found
+    assert 10 < sum(found) < 60
+    assert used < len(asked) - used or not lanes  # plain ones are not factored
+    # the control: pivots of the matrices themselves are positive where verdicts are not
+    monkeypatch.setattr(_symmetric, "_is_plainly_definite", lambda m, _: factor(m))
+    assert verdicts() != found
 
 
 def test_plain_3x3_matrices_need_no_factor(monkeypatch):

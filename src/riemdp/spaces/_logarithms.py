@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from riemdp._compiled import Kernel
     from riemdp.spaces._points import FloatArray
 
-#: Most lanes that kernels have.
-_WIDEST = 8
-
 
 def logarithms_of_3x3(matrices: FloatArray, factor: FloatArray | None = None) -> Logarithms:
     """Logarithms of symmetric 3 x 3 matrices X, or of ``P X P^T``.
@@ -84,7 +81,7 @@ def _compiled_kxk(run: Kernel, matrices: FloatArray) -> Logarithms | None:
     n, k = matrices.shape[:2]
     found = _empty(n, k)
     limits = np.array([LEAST_TRACE, LARGEST_TRACE, classes(k).limits[-1]])
-    work = np.empty(_WIDEST * (2 * k * k + 14 * k + 1))
+    work = np.empty(_compiled.LANES * (2 * k * k + 14 * k + 1))
     given = contiguous(matrices), bottoms(), limits, *padded_poles()
     return found if run(*given, work, found.entries, found.condition, found.outside) else None
 

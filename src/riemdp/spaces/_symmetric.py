@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from riemdp import _compiled
 from riemdp.spaces._log_2x2 import logm_2x2
 from riemdp.spaces._log_fractions import PLACES
-from riemdp.spaces._logarithms import logarithms
+from riemdp.spaces._logarithms import contiguous, logarithms
 from riemdp.spaces._points import (
     NOT_POSITIVE_DEFINITE,
     VALIDATION_TOLERANCE,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp._compiled import Kernel
     from riemdp.spaces._points import FloatArray
 
     T = TypeVar("T")
@@ -668,7 +670,8 @@ def _is_plainly_definite(matrices: FloatArray, limit: float) -> bool:
 
     Scaling rows and columns alike changes no pivot's sign. Cholesky's method is wrong by less than
     ``k (k + 1) eps / 2`` of a correlation matrix, less than half of a limit here for so small k:
-    what passes with twice a limit passes with it.
+    what passes with twice a limit passes with it. So is elimination without square roots, which is
+    compiled: by Cauchy and Schwarz the terms of both are as large.
     """
     k = matrices.shape[-1]
     if k > _SMALL or limit >= 1.0:
@@ -676,7 +679,27 @@ def _is_plainly_definite(matrices: FloatArray, limit: float) -> bool:
     diagonal = matrices.reshape(len(matrices), -1)[:, :: k + 1]
     if not (diagonal.min() > _SMALLEST and diagonal.max() < _LARGEST):
         return False
+    run = _compiled.kernel("definite", _knows_definite)
+    found = None if run is None else _have_pivots(run, matrices, 1.0 - limit)
+    if found is not None:
+        return bool(found.all())
     shrunk = matrices.copy()
     index = np.arange(k)
     shrunk[:, index, index] *= 1.0 - limit
     return has_factor(shrunk)
+
+
+def _have_pivots(run: Kernel, matrices: FloatArray, share: float) -> NDArray[np.bool_] | None:
+    """Whether pivots of matrices ``(n, k, k)`` are positive, their diagonals times a share."""
+    n, k = matrices.shape[:2]
+    work, found = np.empty(_compiled.LANES * (2 * k * k + 1)), np.empty(n, dtype=bool)
+    return found if run(contiguous(matrices), np.array([share]), work, found) else None
+
+
+def _knows_definite(run: Kernel) -> bool:
+    """Whether a kernel knows which matrices ``(1 - r) I + r 1 1^T`` are definite."""
+    r = np.arange(-160.5, 459.5, 4.0) / 400.0
+    matrices = np.ones((5, 5)) * r[:, None, None]
+    matrices[:, range(5), range(5)] = 2.0
+    found = _have_pivots(run, matrices, 0.5)
+    return found is not None and np.array_equal(found, (r > -0.25) & (r < 1.0))
