@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import subprocess
 import sys
 import textwrap
@@ -103,6 +104,9 @@ def test_it_needs_no_other_library(extension):
         needed = subprocess.check_output(["readelf", "-d", extension.__file__], text=True)
     except OSError:
         pytest.skip("no binutils")
+    # what the tag of wheels promises
+    versions = re.findall(r"@GLIBC_2\.(\d+)", names)
+    assert all(int(minor) <= 17 for minor in versions)
     symbols = {line.split()[-1].split("@")[0] for line in names.splitlines()}
     runtime = {
         "memcpy", "memset", "memmove", "strcmp", "__cxa_finalize", "__gmon_start__",
