@@ -3,6 +3,7 @@
 #include "definite.h"
 #include "logarithms.h"
 #include "logarithms_3x3.h"
+#include "matrices.h"
 
 #define TABLE_OF(width) kernels_##width
 #define TABLE(width) TABLE_OF(width)
@@ -11,5 +12,9 @@ extern const Kernel TABLE(LANES)[] = {
     {"definite", 2, 2, definite},
     {"logarithms", 6, 4, logarithms},
     {"logarithms_3x3", 8, 3, logarithms_3x3},
+    {"congruent", 4, 2, congruent},
+    {"exponentials", 3, 2, exponentials},
+    {"grams", 4, 2, grams},
+    {"defects", 5, 2, defects},
     {nullptr, 0, 0, nullptr},
 };
