@@ -252,21 +252,25 @@ def test_certificates_of_weights_are_those_of_records_that_repeat(curvature):
     assert abs(found - other) > 1e-3  # the control
 
 
-def matrix_certificate(point, logs, vectors, whole=None):
+def matrix_certificate(point, records, whole=None):
     frame, moved = whitening(point, 2)
-    seen = certified_matrices.seen_from(frame, logs, vectors)
-    return certified_matrices.bound(moved, certified_matrices.added(*seen, whole), 2)
+    roots = certified_matrices.roots(records, 2.0)
+    seen = certified_matrices.seen_from(frame, roots)
+    lost = certified_matrices.lost(frame, roots, seen, 2.0)
+    return certified_matrices.bound(
+        moved, certified_matrices.added(seen, lost, whole), 2, 2.0, point
+    )
 
 
 def test_certificates_of_matrices_are_those_of_records_that_repeat():
     rng = np.random.default_rng(7)
-    logs, point = rng.uniform(-0.5, 0.5, size=(6, 2)), np.array([0.1, -0.2, 0.05])
-    vectors = np.linalg.qr(rng.normal(size=(6, 2, 2)))[0]
+    records, point = rng.uniform(-0.5, 0.5, size=(6, 2, 2)), np.array([0.1, -0.2, 0.05])
+    records += np.swapaxes(records, 1, 2)
     whole = np.array([1, 3, 2, 1, 1, 5])
-    found = matrix_certificate(point, logs, vectors, whole)
-    pairs = [np.repeat(each, whole, axis=0) for each in (logs, vectors)]
-    assert found == pytest.approx(matrix_certificate(point, *pairs), rel=1e-9)
-    assert abs(found - matrix_certificate(point, logs, vectors)) > 1e-3  # the control
+    found = matrix_certificate(point, records, whole)
+    repeated = np.repeat(records, whole, axis=0)
+    assert found == pytest.approx(matrix_certificate(point, repeated), rel=1e-9)
+    assert abs(found - matrix_certificate(point, records)) > 1e-3  # the control
 
 
 def test_the_largest_share_is_of_the_integers_and_rounded_up():

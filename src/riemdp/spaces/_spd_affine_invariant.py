@@ -14,6 +14,7 @@ from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.spaces import _symmetric
 from riemdp.spaces._manifold import Manifold
+from riemdp.spaces._matrix_lanes import congruent, full, logarithms, tiles
 from riemdp.spaces._points import as_floats
 from riemdp.spaces._spd import (
     REACH,
@@ -127,9 +128,8 @@ class SPDAffineInvariant(LogarithmicSPD):
         return _symmetric.vecd(whiten(inverse, as_floats(tangent)))
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
-        """``vecd(Logm(L^-1 X L^-T))``, by a decomposition that keeps small eigenvalues."""
-        seen = spectral_log(as_floats(center), as_floats(points))
-        return _symmetric.vecd(_symmetric.compose(*seen))
+        """``vecd(Logm(L^-1 X L^-T))``, of every record."""
+        return _symmetric.vecd(logarithms_from(as_floats(center), as_floats(points)))
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``L Expm(S) L^T``, its eigenvalues within a range that float64 holds.
@@ -186,7 +186,7 @@ class SPDAffineInvariant(LogarithmicSPD):
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
         """Those that count as the centre for :meth:`coordinates`, and have no distance or log."""
-        logs = spectral_log(center, points)[0]
+        logs = self.coordinates(center, points)
         lost = np.asarray(~(np.isfinite(logs).all(axis=-1) & (logs != 0.0).any(axis=-1)))
         # the centre itself, and what lies within an ulp of it, is not lost
         centers = np.broadcast_to(center, (*lost.shape, self.k, self.k))
@@ -238,15 +238,29 @@ def whiten(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
     return _symmetric.symmetrise((swapped.reshape(-1, k) @ inverse.T).reshape(matrices.shape))
 
 
-def spectral_log(center: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues ``(..., k)`` and eigenvectors of ``Logm(L^-1 X L^-T)``, ``center = L L^T``.
+def logarithms_from(center: FloatArray, points: FloatArray) -> FloatArray:
+    """``Logm(L^-1 X L^-T)``, ``center = L L^T``, of points X ``(..., k, k)``, each by itself.
 
-    Record by record, and of every record: what is not positive definite in float64 as seen from
-    the centre counts as the centre.
+    What public poles do not cover is decomposed, and what is not positive definite in float64 as
+    seen from the centre counts as the centre.
     """
-    with np.errstate(all="ignore"):
-        inverse = inverse_factor(np.asarray(np.linalg.cholesky(center), dtype=np.float64))
-        return _symmetric.log_eigh(whiten(inverse, points), total=True)
+    k = points.shape[-1]
+    inverse = inverse_factor(np.asarray(np.linalg.cholesky(center), dtype=np.float64))
+    shape = np.broadcast_shapes(center.shape, points.shape)
+    flat = np.broadcast_to(points, shape).reshape(-1, k, k)
+    each = None if center.ndim == 2 else np.broadcast_to(inverse, shape).reshape(-1, k, k)
+    found = np.empty(flat.shape)
+    for rows in tiles(*flat.shape[:2]):
+        own = inverse if each is None else each[rows]
+        with np.errstate(all="ignore"):  # of what turns out to be outside
+            logs, condition = logarithms(congruent(own, flat[rows]))
+            found[rows] = np.moveaxis(full(logs), -1, 0)
+            outside = ~(condition < math.inf)
+            if outside.any():
+                own = inverse if each is None else own[outside]
+                seen = whiten(own, flat[rows][outside])
+                found[rows][outside] = _symmetric.compose(*_symmetric.log_eigh(seen, total=True))
+    return found.reshape(shape)
 
 
 def as_affine_invariant(manifold: Manifold, advice: str = "") -> SPDAffineInvariant:

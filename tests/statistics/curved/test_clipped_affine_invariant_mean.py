@@ -9,7 +9,7 @@ import pytest
 from riemdp import Ball, SPDAffineInvariant, UnsupportedBallError, frechet_mean_sensitivity
 from riemdp.release._offer import computed_sensitivity
 from riemdp.spaces import _symmetric
-from riemdp.spaces._spd_affine_invariant import spectral_log
+from riemdp.spaces._spd_affine_invariant import logarithms_from
 from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean, answer
 from riemdp.statistics._footpoint import Footpoint
 from riemdp.statistics.curved._descent_affine_invariant import _Clipped
@@ -36,17 +36,6 @@ def norm(matrix):
 
 def exact(array):
     return mpmath.matrix(np.asarray(array).tolist())
-
-
-def exact_records(logs, vectors):
-    """Matrices that the records are by definition: with the nearest orthogonal matrix."""
-    records = []
-    for levels, frame in zip(logs, vectors, strict=True):
-        turn = exact(frame)
-        for _ in range(6):
-            turn = (turn + mpmath.inverse(turn).T) / 2
-        records.append(turn * mpmath.diag([mpmath.exp(mpmath.mpf(x)) for x in levels]) * turn.T)
-    return records
 
 
 def exact_gradient(point, records):
@@ -111,11 +100,12 @@ def test_the_coordinates_lie_within_the_tolerance_of_the_exact_mean(radius, kind
         data = space.validate(_symmetric.symmetrise(data))
     tol = Footpoint().tolerance(ball, frechet_mean_sensitivity(ball, 3))
     mean = _symmetric.unvecd(certified(ball, data, tol), 3)
-    logs, vectors = spectral_log(ball.center, data)
-    norms = np.linalg.norm(logs, axis=1)
-    logs *= np.minimum(1.0, radius / norms)[:, None]
+    logarithms = logarithms_from(ball.center, data)
+    norms = np.linalg.norm(logarithms, axis=(1, 2))
+    logarithms *= np.minimum(1.0, radius / norms)[:, None, None]
     with mpmath.workdps(50):
-        truth = exact_mean(exact(mean), exact_records(logs, vectors), 1e-3 * tol)
+        records = [function_of(exact(each), mpmath.exp) for each in logarithms]
+        truth = exact_mean(exact(mean), records, 1e-3 * tol)
         assert exact_distance(exact(mean), truth) <= tol
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from riemdp._errors import ConvergenceError, NotOnManifoldError
 from riemdp.spaces import _logarithms, _points, _symmetric, raise_first
+from riemdp.spaces._matrix_lanes import packed
 from riemdp.spaces._spd_affine_invariant import inverse_factor
 from riemdp.statistics.curved._flat_mean import (
     composition_allowance,
@@ -43,13 +44,6 @@ def logarithm_error(k: int, condition: float, size: float) -> float:
     known to eps times the largest one; public poles do better.
     """
     return 3.0 * math.sqrt(k) * condition + 4.0 * size
-
-
-def packed(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of the diagonal, then of what is above it, row by row."""
-    rows, columns = _symmetric.above_diagonal(k)
-    diagonal = np.arange(k)
-    return np.concatenate([diagonal, rows]), np.concatenate([diagonal, columns])
 
 
 def whitened_logarithms(
@@ -262,7 +256,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _MANY, _SAMPLE, _SHARE = 512, 256, 8
 #: How near the start is to the mean of the sample, and the share of a gradient that a step with the
 #: Hessian of a sample may leave.
-_NEAR, _PROGRESS = 0.01, 0.1
+_NEAR, PROGRESS = 0.01, 0.1
 
 
 def solve(
@@ -287,17 +281,21 @@ def solve(
     NotOnManifoldError
         If rounding makes a row indefinite as seen from the mean.
     """
-    n, found = len(data), None
-    if n >= _MANY:
+    found, sample = None, sample_of(len(data), weights)
+    if sample is not None:
         # where this fails, all records say why
         failures = ConvergenceError, NotOnManifoldError, np.linalg.LinAlgError
         with np.errstate(all="ignore"), contextlib.suppress(*failures):
-            sample = positions(n, weights, min(_SAMPLE, n // _SHARE))
             few = data[sample]
             near, _ = descend(Dense(few, None), arithmetic_mean(few, None), _NEAR)
             found = descend(Dense(data, weights, sample), near.point, tol)
     at, passes = found or descend(Dense(data, weights), arithmetic_mean(data, weights), tol)
     return _symmetric.symmetrise(at.point @ at.point.T), at.bound, passes
+
+
+def sample_of(n: int, weights: FloatArray | None) -> NDArray[np.intp] | None:
+    """Rows that stand for all n where these are many."""
+    return positions(n, weights, min(_SAMPLE, n // _SHARE)) if n >= _MANY else None
 
 
 def positions(n: int, weights: FloatArray | None, size: int) -> NDArray[np.intp]:
@@ -368,7 +366,7 @@ class Dense:
         gradient[places] = gradient[places[::-1]] = pairwise_sum(np.array(totals))
         alike = None if sample is not None else weights
         at = Pass(point, logs, vectors, gradient, 0.5 * square, allowance, alike, all(certain))
-        if not at.size <= _PROGRESS * self.size:
+        if not at.size <= PROGRESS * self.size:
             self.sample = None
         self.size = at.size
         return at

@@ -13,11 +13,14 @@ import numpy as np
 
 from riemdp._working_precision import working_precision
 from riemdp.spaces import _symmetric, clip_norm
+from riemdp.spaces._matrix_lanes import full, tiles
 from riemdp.statistics.curved import _certified_affine_invariant as certified
-from riemdp.statistics.curved._affine_invariant_mean import Pass, descend
+from riemdp.statistics.curved._affine_invariant_mean import PROGRESS, Pass, descend, sample_of
 from riemdp.statistics.curved._descent import Descent, check_reached, hadamard_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from riemdp.kernel import Sum
@@ -76,8 +79,7 @@ def exact_matrix(point: FloatArray, k: int) -> Matrix:
 
 
 def certified_mean(
-    logs: FloatArray,
-    vectors: FloatArray,
+    records: FloatArray,
     radius: float,
     tol: float,
     *,
@@ -85,43 +87,71 @@ def certified_mean(
 ) -> FloatArray:
     """Return coordinates ``(dim,)`` that are proved to lie within ``tol`` of the mean.
 
-    ``logs`` ``(n, k)`` and ``vectors`` ``(n, k, k)`` are the log-eigenvalues and eigenvectors of
-    ``exact_records``, ``radius`` that of their ball, ``tol`` a geodesic distance of at least
-    ``floor``, ``weights`` ``(n,)`` positive and at most ``2^40``. Raises ``ConvergenceError``
-    where nothing can be proved.
+    ``records`` ``(n, k, k)`` are those of ``exact_records``, ``radius`` that of their ball, ``tol``
+    a geodesic distance of at least ``floor``, ``weights`` ``(n,)`` positive and at most ``2^40``.
+    Raises ``ConvergenceError`` where nothing can be proved.
     """
+    n, k = records.shape[:2]
     shares = None if weights is None else weights / sum(weights.tolist())
-    start = np.average(_symmetric.vecd(_symmetric.compose(logs, vectors)), axis=0, weights=shares)
-    records = _Clipped(logs, vectors, radius, weights, shares)
-    at, _ = descend(records, clip_norm(start, radius), tol)
+    start = np.average(_symmetric.vecd(records), axis=0, weights=shares)
+    parts = [(rows, certified.roots(records[rows], radius)) for rows in tiles(n, k)]
+    sample = sample_of(n, shares)
+    at, _ = descend(
+        _Clipped(n, parts, radius, tol, weights, shares, sample), clip_norm(start, radius), tol
+    )
     return at.point
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Clipped:
-    """Records ``vectors diag(e^logs) vectors^T``."""
+    """Records, by what :func:`certified.roots` makes of parts of them.
 
-    logs: FloatArray
-    vectors: FloatArray
+    A gradient is certified where it is short enough for that to be of use. Of a sample the Hessian
+    is taken, as by :class:`riemdp.statistics.curved._affine_invariant_mean.Dense`.
+    """
+
+    n: int
+    parts: list[tuple[slice, FloatArray]]
     radius: float
+    tol: float
     whole: NDArray[np.int64] | None
     weights: FloatArray | None  # those over their sum
+    sample: NDArray[np.intp] | None
+    size: float = math.inf  # of the last gradient
 
     def evaluate(self, point: FloatArray) -> Pass:
-        n, k = self.logs.shape
+        k = len(self.parts[0][1])
         frame, moved = whitening(point, k)
-        logs, vectors = np.empty((n, k)), np.empty((n, k, k))
+        found = [certified.seen_from(frame, roots) for _, roots in self.parts]
 
-        def part(rows: slice) -> Sum:
-            seen = certified.seen_from(frame, self.logs[rows], self.vectors[rows])
-            logs[rows], vectors[rows], _ = seen
-            return certified.added(*seen, None if self.whole is None else self.whole[rows])
+        def summed(errors: Iterable[FloatArray | None]) -> Sum:
+            each = zip(self.parts, found, errors, strict=True)
+            sums = (
+                certified.added(logs, lost, None if self.whole is None else self.whole[rows])
+                for (rows, _), logs, lost in each
+            )
+            return functools.reduce(operator.add, sums)
 
-        partial = functools.reduce(operator.add, _symmetric.map_chunks(part, n, k))
-        square = float(np.average((logs * logs).sum(axis=-1), weights=self.weights))
-        gradient = certified.gradient(partial, k)
-        allowance = certified.bound(moved, partial, k) - float(np.linalg.norm(gradient))
-        return Pass(point, logs, vectors, gradient, 0.5 * square, allowance, self.weights)
+        gradient = certified.gradient(summed([None] * len(found)), k)
+        size = float(np.linalg.norm(gradient))
+        allowance = certified.floor(k, self.radius)
+        if size + 1.05 * certified.rounding(k, self.radius) <= self.tol:
+            errors = (
+                certified.lost(frame, roots, logs, self.radius)
+                for (_, roots), logs in zip(self.parts, found, strict=True)
+            )
+            allowance = certified.bound(moved, summed(errors), k, self.radius, point) - size
+        if not size <= PROGRESS * self.size:
+            self.sample = None
+        self.size = size
+        seen = np.concatenate(found, axis=-1)
+        shares = np.full(self.n, 1.0 / self.n) if self.weights is None else self.weights
+        sizes = (seen * seen * shares).sum(axis=-1)
+        square = float(sizes[:k].sum() + 2.0 * sizes[k:].sum())
+        weights = self.weights if self.sample is None else None
+        some = seen if self.sample is None else seen[:, self.sample]
+        spectra = np.linalg.eigh(np.moveaxis(full(some), -1, 0))
+        return Pass(point, *spectra, gradient, 0.5 * square, allowance, weights)
 
     def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
         # a point comes no farther from the mean by clipping to the ball, in which it lies
@@ -176,14 +206,21 @@ class AffineInvariantDescent(Descent):
 
     def seen(
         self,
-        records: tuple[FloatArray, FloatArray],
+        records: FloatArray,
         view: tuple[FloatArray, float],
         whole: NDArray[np.int64] | None = None,
         *,
-        last: bool,  # noqa: ARG002
+        last: bool,
     ) -> Sum:
-        """Entries of logarithms, what these may be wrong by, and how many are no proof."""
-        return certified.added(*certified.seen_from(view[0], *records), whole)
+        """Entries of logarithms, what the last are wrong by, and how many are no proof."""
+
+        def part(rows: slice) -> Sum:
+            roots = certified.roots(records[rows], self.radius)
+            found = certified.seen_from(view[0], roots)
+            lost = certified.lost(view[0], roots, found, self.radius) if last else None
+            return certified.added(found, lost, None if whole is None else whole[rows])
+
+        return functools.reduce(operator.add, map(part, tiles(*records.shape[:2])))
 
     def moved(self, point: FloatArray, partial: Sum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
@@ -194,7 +231,7 @@ class AffineInvariantDescent(Descent):
         self, point: FloatArray, view: tuple[FloatArray, float], partial: Sum, tol: float
     ) -> tuple[Fraction, ...]:
         """Add what logarithms may be wrong by; see :meth:`Descent.certified`."""
-        check_reached(certified.bound(view[1], partial, self.k), tol)
+        check_reached(certified.bound(view[1], partial, self.k, self.radius, point), tol)
         return tuple(map(Fraction, point.tolist()))
 
 
@@ -211,8 +248,9 @@ def affine_invariant_descent(k: int, radius: float, tol: float) -> AffineInvaria
     AffineInvariantDescent or None
     """
     error = certified.usual_error(k, radius)
+    own = error + 1.05 * (error + certified.rounding(k, radius))
     moving = 4.0 * 2.0**-53 * radius * math.sinh(_K * radius) / (_K * radius)
-    steps = hadamard_steps(_K, radius, tol, error=error, moving=lambda _: moving, own=2.0 * error)
+    steps = hadamard_steps(_K, radius, tol, error=error, moving=lambda _: moving, own=own)
     return None if steps is None else AffineInvariantDescent(k, radius, steps)
 
 

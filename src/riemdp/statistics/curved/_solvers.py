@@ -22,7 +22,7 @@ from riemdp.spaces import (
     _symmetric,
     clip_norm,
 )
-from riemdp.spaces._spd_affine_invariant import spectral_log
+from riemdp.spaces._spd_affine_invariant import logarithms_from
 from riemdp.statistics._records import check_inside
 from riemdp.statistics.curved import (
     _affine_invariant_mean,
@@ -152,7 +152,7 @@ class SpaceFormMean(ExactMean):
 
 
 class AffineInvariantMean(ExactMean):
-    """On affine-invariant matrices, where decompositions are verified and not believed.
+    """On affine-invariant matrices, where logarithms are verified and not believed.
 
     See docs/proofs/certified-means.md.
     """
@@ -169,26 +169,26 @@ class AffineInvariantMean(ExactMean):
         manifold: Any = ball.manifold
         return affine_invariant_descent(manifold.k, ball.radius, tol)
 
-    def rows_of(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Log-eigenvalues as seen from the centre, and eigenvectors, of the matrices themselves."""
-        logs, vectors = spectral_log(ball.center, data)
-        return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
+    def rows_of(self, ball: Ball, data: FloatArray) -> FloatArray:
+        """Return logarithms as seen from the centre, matrices; see :meth:`ExactMean.rows_of`."""
+        logarithms = logarithms_from(ball.center, data)
+        return _certified_affine_invariant.exact_records(logarithms, ball.radius)
 
-    def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Decompose their matrices; see :meth:`ExactMean.rows`."""
+    def rows(self, ball: Ball, coordinates: FloatArray) -> FloatArray:
+        """Return their logarithms, matrices; see :meth:`ExactMean.rows`."""
         manifold: Any = ball.manifold
-        logs, vectors = np.linalg.eigh(_symmetric.unvecd(coordinates, manifold.k))
-        return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
+        logarithms = _symmetric.unvecd(coordinates, manifold.k)
+        return _certified_affine_invariant.exact_records(logarithms, ball.radius)
 
     def weighted(
         self,
         ball: Ball,
-        rows: tuple[FloatArray, FloatArray],
+        rows: FloatArray,
         whole: NDArray[np.int64] | None,
         tol: float,
     ) -> tuple[Fraction, ...]:
         """Certify coordinates; see :meth:`ExactMean.weighted`."""
-        point = certified_mean(*rows, ball.radius, tol, weights=whole)
+        point = certified_mean(rows, ball.radius, tol, weights=whole)
         return tuple(map(Fraction, point.tolist()))
 
 
