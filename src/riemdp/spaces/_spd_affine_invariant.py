@@ -210,18 +210,31 @@ class SPDAffineInvariant(LogarithmicSPD):
         return _symmetric.check_positive_definite(as_floats(points))
 
 
+def lower_factor(matrices: FloatArray) -> FloatArray:
+    """Cholesky's factor of ``(..., k, k)``, the same on every processor; not a number without one.
+
+    Column by column, each of which is subtracted from what is left.
+    """
+    left, found = np.array(matrices), np.zeros(matrices.shape)
+    for i in range(matrices.shape[-1]):
+        column = left[..., i:, i] / np.sqrt(left[..., i, i, None])
+        found[..., i:, i] = column
+        left[..., i:, i:] -= column[..., :, None] * column[..., None, :]
+    return found
+
+
 def inverse_factor(factor: FloatArray) -> FloatArray:
     """Inverse of lower triangular matrices ``(..., k, k)``, by forward substitution.
 
-    Row by row, so that rescaling the rows of the factor rescales the columns of the inverse
-    without further rounding.
+    Row by row, each of which is subtracted from those that follow, so that rescaling the rows of
+    the factor rescales the columns of the inverse without further rounding.
     """
     k = factor.shape[-1]
     inverse = np.zeros(factor.shape)
+    inverse[..., range(k), range(k)] = 1.0
     for i in range(k):
-        row = -np.einsum("...j,...jl->...l", factor[..., i, :i], inverse[..., :i, :])
-        row[..., i] += 1.0
-        inverse[..., i, :] = row / factor[..., i, i, None]
+        inverse[..., i, :] /= factor[..., i, i, None]
+        inverse[..., i + 1 :, :] -= factor[..., i + 1 :, i, None] * inverse[..., i, None, :]
     return inverse
 
 
@@ -245,7 +258,7 @@ def logarithms_from(center: FloatArray, points: FloatArray) -> FloatArray:
     seen from the centre counts as the centre.
     """
     k = points.shape[-1]
-    inverse = inverse_factor(np.asarray(np.linalg.cholesky(center), dtype=np.float64))
+    inverse = inverse_factor(lower_factor(center))
     shape = np.broadcast_shapes(center.shape, points.shape)
     flat = np.broadcast_to(points, shape).reshape(-1, k, k)
     each = None if center.ndim == 2 else np.broadcast_to(inverse, shape).reshape(-1, k, k)

@@ -173,7 +173,7 @@ def test_a_sample_that_stands_for_no_others_costs_few_passes(monkeypatch):
     assert bound <= 1e-9
     assert space.dist(value, expected) <= bound + allowed
     assert used <= 10
-    monkeypatch.setattr(passes, "PROGRESS", np.inf)  # the control: all steps are the sample's
+    monkeypatch.setattr(passes, "_PROGRESS", np.inf)  # the control: all steps are the sample's
     assert passes.solve(data, None, 1e-9)[2] > 2 * used
 
 

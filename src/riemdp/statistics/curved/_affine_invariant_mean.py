@@ -6,7 +6,7 @@ import contextlib
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -112,14 +112,14 @@ _DECREASE = 0.25
 class Pass:
     """What one pass over the data yields at a point."""
 
-    point: FloatArray  # as the problem writes it
+    point: FloatArray  # a lower triangular factor of it
     logs: FloatArray  # (n, k) log-eigenvalues of the whitened data, or of a sample of them
     vectors: FloatArray  # (n, k, k)
     gradient: FloatArray  # mean of the whitened logarithms
     objective: float
     allowance: float
     weights: FloatArray | None  # (n,) of sum one, of those with vectors; None if all are equal
-    certain: bool = True  # whether the allowance bounds the rounding
+    certain: bool  # whether the allowance bounds the rounding
 
     @property
     def size(self) -> float:
@@ -130,17 +130,7 @@ class Pass:
         return self.size + self.allowance
 
 
-class Problem(Protocol):
-    """Data and a way of writing points, for :func:`descend`."""
-
-    def evaluate(self, point: FloatArray) -> Pass:
-        """One pass over the data: whiten, decompose, average the logarithms."""
-
-    def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
-        """End of the geodesic that leaves a point along a whitened direction ``(k, k)``."""
-
-
-def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]:
+def descend(problem: Dense, start: FloatArray, tol: float) -> tuple[Pass, int]:
     """Newton's method until the certificate is at most ``tol``; the passes it took as well.
 
     Raises
@@ -161,7 +151,7 @@ def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]
     return current, passes
 
 
-def newton_step(problem: Problem, at: Pass) -> tuple[Pass, int]:
+def newton_step(problem: Dense, at: Pass) -> tuple[Pass, int]:
     """Newton step with backtracking on the objective."""
     direction = _newton_direction(at)
     slope = float(np.vdot(direction, at.gradient))
@@ -256,7 +246,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _MANY, _SAMPLE, _SHARE = 512, 256, 8
 #: How near the start is to the mean of the sample, and the share of a gradient that a step with the
 #: Hessian of a sample may leave.
-_NEAR, PROGRESS = 0.01, 0.1
+_NEAR, _PROGRESS = 0.01, 0.1
 
 
 def solve(
@@ -281,21 +271,17 @@ def solve(
     NotOnManifoldError
         If rounding makes a row indefinite as seen from the mean.
     """
-    found, sample = None, sample_of(len(data), weights)
-    if sample is not None:
+    n, found = len(data), None
+    if n >= _MANY:
         # where this fails, all records say why
         failures = ConvergenceError, NotOnManifoldError, np.linalg.LinAlgError
         with np.errstate(all="ignore"), contextlib.suppress(*failures):
+            sample = positions(n, weights, min(_SAMPLE, n // _SHARE))
             few = data[sample]
             near, _ = descend(Dense(few, None), arithmetic_mean(few, None), _NEAR)
             found = descend(Dense(data, weights, sample), near.point, tol)
     at, passes = found or descend(Dense(data, weights), arithmetic_mean(data, weights), tol)
     return _symmetric.symmetrise(at.point @ at.point.T), at.bound, passes
-
-
-def sample_of(n: int, weights: FloatArray | None) -> NDArray[np.intp] | None:
-    """Rows that stand for all n where these are many."""
-    return positions(n, weights, min(_SAMPLE, n // _SHARE)) if n >= _MANY else None
 
 
 def positions(n: int, weights: FloatArray | None, size: int) -> NDArray[np.intp]:
@@ -366,7 +352,7 @@ class Dense:
         gradient[places] = gradient[places[::-1]] = pairwise_sum(np.array(totals))
         alike = None if sample is not None else weights
         at = Pass(point, logs, vectors, gradient, 0.5 * square, allowance, alike, all(certain))
-        if not at.size <= PROGRESS * self.size:
+        if not at.size <= _PROGRESS * self.size:
             self.sample = None
         self.size = at.size
         return at

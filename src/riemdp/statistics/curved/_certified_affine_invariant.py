@@ -144,6 +144,11 @@ def gradient(partial: Sum, k: int) -> FloatArray:
     return found
 
 
+def length(array: FloatArray) -> float:
+    """Norm of all entries, the same on every processor."""
+    return math.sqrt(math.fsum((array * array).ravel().tolist()))
+
+
 def bound(moved: float, partial: Sum, k: int, radius: float, point: FloatArray) -> float:
     """Bound the distance of a point from the exact mean of the records, rounded up.
 
@@ -154,11 +159,11 @@ def bound(moved: float, partial: Sum, k: int, radius: float, point: FloatArray) 
     docs/proofs/certified-means.md.
     """
     *_, wrong, unknown = partial.total
-    inside = float(np.linalg.norm(point)) <= radius * (1.0 + 1e-6)
+    inside = length(point) <= radius * (1.0 + 1e-6)
     if unknown or not inside or not moved <= 1e-3:
         return math.inf
     errors = float(Fraction(wrong, partial.count << BITS)) + rounding(k, radius)
-    size = float(np.linalg.norm(gradient(partial, k)))
+    size = length(gradient(partial, k))
     return (moved + size + 1.05 * errors + k * 2.0**-BITS) * _UP + _TINY
 
 

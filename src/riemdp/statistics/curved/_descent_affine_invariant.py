@@ -15,8 +15,8 @@ from riemdp._working_precision import working_precision
 from riemdp.spaces import _symmetric, clip_norm
 from riemdp.spaces._matrix_lanes import full, tiles
 from riemdp.statistics.curved import _certified_affine_invariant as certified
-from riemdp.statistics.curved._affine_invariant_mean import PROGRESS, Pass, descend, sample_of
 from riemdp.statistics.curved._descent import Descent, check_reached, hadamard_steps
+from riemdp.statistics.curved._mean_solver import check_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,8 +74,16 @@ def exact_matrix(point: FloatArray, k: int) -> Matrix:
 
 # Fréchet mean of affine-invariant records in a public ball, in coordinates about its centre.
 #
-# A point is given by its coordinates, the very ones that noise is added to. Every pass certifies
-# the point that it looks from, as the passes over records in parts do.
+# A point is given by its coordinates, the very ones that noise is added to, and certified there.
+
+#: Root of minus the least sectional curvature.
+_K = math.sqrt(0.5)
+#: Steps at most, far beyond what was seen, and those before that a step is made of.
+_MOST, _MEMORY = 500, 5
+#: Share of the least gradient so far that a faster step may leave.
+_FASTER = 0.5
+#: Least bound of a norm.
+_LEAST = 1e-300
 
 
 def certified_mean(
@@ -92,34 +100,47 @@ def certified_mean(
     Raises ``ConvergenceError`` where nothing can be proved.
     """
     n, k = records.shape[:2]
-    shares = None if weights is None else weights / sum(weights.tolist())
-    start = np.average(_symmetric.vecd(records), axis=0, weights=shares)
+    shares = np.full(n, 1.0 / n) if weights is None else weights / sum(weights.tolist())
     parts = [(rows, certified.roots(records[rows], radius)) for rows in tiles(n, k)]
-    sample = sample_of(n, shares)
-    at, _ = descend(
-        _Clipped(n, parts, radius, tol, weights, shares, sample), clip_norm(start, radius), tol
-    )
+    seen = _Clipped(parts, radius, tol, weights, shares)
+    at = seen.evaluate(clip_norm((_symmetric.vecd(records) * shares[:, None]).sum(axis=0), radius))
+    best, points, steps = at.size, [at.point], [at.step]
+    for _ in range(_MOST):
+        if at.bound <= tol:
+            break
+        # a point comes no farther from the mean by clipping to the ball, in which it lies
+        found = seen.evaluate(clip_norm(_accelerated(points, steps), radius))
+        if len(points) > 1 and not (found.bound <= tol or found.size <= _FASTER * best):
+            found = seen.evaluate(clip_norm(at.point + at.step, radius))
+            points, steps = [], []
+        at, best = found, min(best, found.size)
+        points, steps = [*points[-_MEMORY:], at.point], [*steps[-_MEMORY:], at.step]
+    check_bound(at.bound, tol)
     return at.point
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
+class _Pass:
+    """What is known at a point."""
+
+    point: FloatArray
+    step: FloatArray  # along the gradient, that leads nearer to the mean
+    size: float  # of the gradient
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
 class _Clipped:
-    """Records, by what :func:`certified.roots` makes of parts of them.
+    """Records, by what :func:`certified.roots` makes of parts of them."""
 
-    A gradient is certified where it is short enough for that to be of use. Of a sample the Hessian
-    is taken, as by :class:`riemdp.statistics.curved._affine_invariant_mean.Dense`.
-    """
-
-    n: int
     parts: list[tuple[slice, FloatArray]]
     radius: float
     tol: float
     whole: NDArray[np.int64] | None
-    weights: FloatArray | None  # those over their sum
-    sample: NDArray[np.intp] | None
-    size: float = math.inf  # of the last gradient
+    weights: FloatArray  # those over their sum
 
-    def evaluate(self, point: FloatArray) -> Pass:
+    def evaluate(self, point: FloatArray) -> _Pass:
+        """Certify where the gradient is short enough for that to be of use."""
         k = len(self.parts[0][1])
         frame, moved = whitening(point, k)
         found = [certified.seen_from(frame, roots) for _, roots in self.parts]
@@ -133,29 +154,19 @@ class _Clipped:
             return functools.reduce(operator.add, sums)
 
         gradient = certified.gradient(summed([None] * len(found)), k)
-        size = float(np.linalg.norm(gradient))
-        allowance = certified.floor(k, self.radius)
+        size, bound = certified.length(gradient), math.inf
         if size + 1.05 * certified.rounding(k, self.radius) <= self.tol:
             errors = (
                 certified.lost(frame, roots, logs, self.radius)
                 for (_, roots), logs in zip(self.parts, found, strict=True)
             )
-            allowance = certified.bound(moved, summed(errors), k, self.radius, point) - size
-        if not size <= PROGRESS * self.size:
-            self.sample = None
-        self.size = size
+            bound = certified.bound(moved, summed(errors), k, self.radius, point)
         seen = np.concatenate(found, axis=-1)
-        shares = np.full(self.n, 1.0 / self.n) if self.weights is None else self.weights
-        sizes = (seen * seen * shares).sum(axis=-1)
-        square = float(sizes[:k].sum() + 2.0 * sizes[k:].sum())
-        weights = self.weights if self.sample is None else None
-        some = seen if self.sample is None else seen[:, self.sample]
-        spectra = np.linalg.eigh(np.moveaxis(full(some), -1, 0))
-        return Pass(point, *spectra, gradient, 0.5 * square, allowance, weights)
-
-    def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
-        # a point comes no farther from the mean by clipping to the ball, in which it lies
-        return clip_norm(displaced(point, direction), self.radius)
+        sizes = (seen * seen * self.weights).sum(axis=-1)
+        x = _K * math.sqrt(float(sizes[:k].sum() + 2.0 * sizes[k:].sum()))
+        hessian = x / math.tanh(x) if x > 1e-9 else 1.0
+        step = displaced(point, gradient * (2.0 / (1.0 + hessian))) - point
+        return _Pass(point, step, size, bound)
 
 
 def displaced(point: FloatArray, along: FloatArray) -> FloatArray:
@@ -163,16 +174,36 @@ def displaced(point: FloatArray, along: FloatArray) -> FloatArray:
 
     As right as float64 makes them; what is not finite may come of what is too long.
     """
-    levels, frame = np.linalg.eigh(_symmetric.unvecd(point, len(along)))
-    factor = np.exp(0.5 * levels)[:, None] * (frame.T @ _symmetric.expm(0.5 * along))
-    vectors, values, _ = np.linalg.svd(factor)
-    return _symmetric.vecd(_symmetric.compose(2.0 * np.log(values), frame @ vectors))
+    matrix = _symmetric.unvecd(point, len(along))
+    root = certified.roots(matrix[None], max(certified.length(matrix), _LEAST))[..., 0]
+    half = certified.roots(along[None], max(certified.length(along), _LEAST))
+    return np.asarray(_symmetric.vecd(np.moveaxis(full(certified.seen_from(root, half)), -1, 0))[0])
+
+
+def _accelerated(points: list[FloatArray], steps: list[FloatArray]) -> FloatArray:
+    """Anderson's step: that of the combination of points whose own step is the shortest."""
+    rest, found = steps[-1], points[-1] + steps[-1]
+    basis: list[tuple[FloatArray, FloatArray]] = []
+    for i in range(len(points) - 1, 0, -1):
+        change, move = steps[i] - steps[i - 1], points[i] - points[i - 1]
+        move, size = move + change, certified.length(change)
+        for direction, along in basis:
+            share = _dot(direction, change)
+            change, move = change - share * direction, move - share * along
+        left = certified.length(change)
+        if left > 1e-8 * size:
+            basis.append((change / left, move / left))
+    for direction, along in basis:
+        found = found - _dot(direction, rest) * along
+    return found
+
+
+def _dot(left: FloatArray, right: FloatArray) -> float:
+    return math.fsum((left * right).tolist())
 
 
 # Steps to the mean of affine-invariant records that come a part at a time.
 
-#: Root of minus the least sectional curvature.
-_K = math.sqrt(0.5)
 #: Corrections of a logarithm, each of which leaves the square of an error.
 _CORRECTIONS = 2
 
