@@ -254,8 +254,8 @@ def whiten(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
 def logarithms_from(center: FloatArray, points: FloatArray) -> FloatArray:
     """``Logm(L^-1 X L^-T)``, ``center = L L^T``, of points X ``(..., k, k)``, each by itself.
 
-    What public poles do not cover is decomposed, and what is not positive definite in float64 as
-    seen from the centre counts as the centre.
+    Where eigenvalues span so many decades that poles lose the least ones matrices are decomposed,
+    and one that is not positive definite in float64 as seen from the centre counts as the centre.
     """
     k = points.shape[-1]
     inverse = inverse_factor(lower_factor(center))
@@ -268,7 +268,7 @@ def logarithms_from(center: FloatArray, points: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):  # of what turns out to be outside
             logs, condition = logarithms(congruent(own, flat[rows]))
             found[rows] = np.moveaxis(full(logs), -1, 0)
-            outside = ~(condition < math.inf)
+            outside = ~(condition * _symmetric.GRADED < 1.0)
             if outside.any():
                 own = inverse if each is None else own[outside]
                 seen = whiten(own, flat[rows][outside])
