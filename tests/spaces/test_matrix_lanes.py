@@ -8,12 +8,7 @@ import pytest
 from riemdp import _compiled
 from riemdp.spaces import _matrix_lanes as lanes
 
-PLAIN = {
-    "exponentials": lanes._exponentials,
-    "grams": lanes._grams,
-    "defects": lanes._defects,
-    "congruent": lanes._congruent,
-}
+FUNCTIONS = {function.name: function for function in lanes.FUNCTIONS}
 
 
 def given(name, k, n, seed=0):
@@ -54,30 +49,30 @@ def test_they_are_products_and_exponentials():
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 11])
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_compiled_code_has_the_bits_of_numpy(name, k):
     extension = pytest.importorskip("riemdp._lanes")
     for n in (1, 7, 16, 21):
         numbers, matrices = given(name, k, n)
-        expected = PLAIN[name](*numbers, *matrices)
+        expected = FUNCTIONS[name].plain(*numbers, *matrices)
         for width in extension.widths():
 
             def run(*arrays, width=width):
                 return extension.run(width, name, *arrays)
 
-            found = lanes._run(run, PLAIN[name], numbers, *matrices)
+            found = FUNCTIONS[name].ran(run, *numbers, *matrices)
             np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_kernels_are_compared_and_arrays_of_other_lengths_left_alone(name):
     extension = pytest.importorskip("riemdp._lanes")
-    same = getattr(lanes, f"_same_{name}")
+    same = FUNCTIONS[name].same_bits
     assert _compiled.kernel(name, same) is not None
     assert not same(lambda *arrays: arrays[-1].fill(1.0) or True)
     numbers, matrices = given(name, 3, 5)
     asked = []
-    lanes._run(lambda *arrays: asked.extend(arrays) or True, PLAIN[name], numbers, *matrices)
+    FUNCTIONS[name].ran(lambda *arrays: asked.extend(arrays) or True, *numbers, *matrices)
     assert extension.run(2, name, *asked)
     for i, array in enumerate(asked):
         changed = list(asked)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -97,17 +98,56 @@ def squarings(size: float) -> int:
     return math.ceil(math.log2(size / NEAR)) if size > NEAR else 0
 
 
-def exponentials(matrices: FloatArray, share: float, longest: float) -> FloatArray:
-    """``e^(share X)`` of symmetric matrices of norm at most ``longest``; a share is a power of two.
+@dataclass(frozen=True)
+class _Function:
+    """A function of numbers and matrices in NumPy, and a kernel that is used if it has its bits.
 
-    They are squares, and squares of these, of the series up to the twelfth power.
+    Attributes
+    ----------
+    name : str
+        Of the kernel.
+    plain : callable
+    shape : callable
+        Returns that of what is found, of k and n.
+    count : int
+        Of matrices that it takes.
+    numbers : tuple of float
+        That bits are compared with.
     """
-    steps = squarings(abs(share) * longest)
-    run = _compiled.kernel("exponentials", _same_exponentials)
-    return _either(run, _exponentials, (steps, share * 0.5**steps), matrices)
+
+    name: str
+    plain: Callable[..., FloatArray]
+    shape: Callable[[int, int], tuple[int, ...]]
+    count: int
+    numbers: tuple[float, ...] = ()
+
+    def __call__(self, *given: Any) -> FloatArray:
+        run = _compiled.kernel(self.name, self.same_bits)
+        found = None if run is None else self.ran(run, *given)
+        return self.plain(*given) if found is None else found
+
+    def ran(self, run: Kernel, *given: Any) -> FloatArray | None:
+        """Run a kernel; None where it did nothing."""
+        numbers, matrices = given[: len(self.numbers)], given[len(self.numbers) :]
+        k = matrices[0].shape[1]
+        found = np.empty(self.shape(k, matrices[0].size // k**2))
+        first = np.array([k, *numbers], dtype=np.float64), np.array(TAYLOR)
+        memory = np.empty((_MATRICES * k * k + 1) * _LANES)
+        return found if run(*first, *map(contiguous, matrices), memory, found) else None
+
+    def same_bits(self, run: Kernel) -> bool:
+        """Whether compiled code rounds as NumPy does: a compiler may contract a * b + c."""
+        for k in (1, 3, 6, 9):
+            each = public_matrices(k)[:67] * 0.0625
+            whole = each if self.name == "congruent" else in_lanes(each)
+            given = *self.numbers, *(whole, each[5], whole[::-1])[: self.count]
+            found = self.ran(run, *given)
+            if found is None or not np.array_equal(found, self.plain(*given)):
+                return False
+        return True
 
 
-def _exponentials(steps: float, scale: float, matrices: FloatArray) -> FloatArray:
+def _exponentials(steps: int, scale: float, matrices: FloatArray) -> FloatArray:
     first = matrices * scale
     second = half_product(first, first)
     third = half_product(second, first)
@@ -120,28 +160,13 @@ def _exponentials(steps: float, scale: float, matrices: FloatArray) -> FloatArra
         term += np.multiply(TAYLOR[i + 1], first, out=other)
         found += term
         add(found, TAYLOR[i])
-    for _ in range(int(steps)):
+    for _ in range(steps):
         found = half_product(found, found)
     return found
 
 
-def grams(factor: FloatArray, roots: FloatArray) -> FloatArray:
-    """``W R R^T W^T`` ``(n, k, k)``, W one matrix ``(k, k)``, R as they are here."""
-    return _either(_compiled.kernel("grams", _same_grams), _grams, (), roots, factor)
-
-
 def _grams(roots: FloatArray, factor: FloatArray) -> FloatArray:
     return np.moveaxis(gram(product(factor, roots)), -1, 0)
-
-
-def congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
-    """``P X P^T`` ``(n, k, k)`` of matrices ``(n, k, k)`` and one or as many P.
-
-    Of the product what is below the diagonal is computed, and stands above it as well.
-    """
-    if factor.ndim > 2:
-        return _congruent(matrices, factor)
-    return _either(_compiled.kernel("congruent", _same_congruent), _congruent, (), matrices, factor)
 
 
 def _congruent(matrices: FloatArray, factor: FloatArray) -> FloatArray:
@@ -150,66 +175,46 @@ def _congruent(matrices: FloatArray, factor: FloatArray) -> FloatArray:
     return np.moveaxis(half_product(half, np.swapaxes(left, 0, 1)), -1, 0)
 
 
-def defects(factor: FloatArray, roots: FloatArray, others: FloatArray) -> FloatArray:
-    """``|Y Y^T - 1|^2`` ``(n,)``, ``Y = F W R``, W one matrix ``(k, k)``."""
-    return _either(_compiled.kernel("defects", _same_defects), _defects, (), roots, factor, others)
-
-
 def _defects(roots: FloatArray, factor: FloatArray, others: FloatArray) -> FloatArray:
     found = gram(product(others, product(factor, roots)))
     add(found, -1.0)
     return squares(found)
 
 
-def _either(
-    run: Kernel | None,
-    plain: Callable[..., FloatArray],
-    numbers: tuple[float, ...],
-    *matrices: FloatArray,
-) -> FloatArray:
-    """Do what a function does, compiled where there is such code."""
-    found = None if run is None else _run(run, plain, numbers, *matrices)
-    return plain(*numbers, *matrices) if found is None else found
+FUNCTIONS = (
+    _Function("exponentials", _exponentials, lambda k, n: (k, k, n), 1, (3, -0.125)),
+    _Function("grams", _grams, lambda k, n: (n, k, k), 2),
+    _Function("congruent", _congruent, lambda k, n: (n, k, k), 2),
+    _Function("defects", _defects, lambda _, n: (n,), 3),
+)
+_EXPONENTIALS, _GRAMS, _CONGRUENT, _DEFECTS = FUNCTIONS
 
 
-def _run(
-    run: Kernel, plain: Callable[..., FloatArray], numbers: tuple[float, ...], *matrices: FloatArray
-) -> FloatArray | None:
-    shape = matrices[0].shape
-    k = shape[1]
-    n = matrices[0].size // k**2
-    found = np.empty({_defects: (n,), _exponentials: shape}.get(plain, (n, k, k)))
-    given = np.array([k, *numbers], dtype=np.float64), np.array(TAYLOR)
-    memory = np.empty((_MATRICES * k * k + 1) * _LANES)
-    return found if run(*given, *map(contiguous, matrices), memory, found) else None
+def exponentials(matrices: FloatArray, share: float, longest: float) -> FloatArray:
+    """``e^(share X)`` of symmetric matrices of norm at most ``longest``; a share is a power of two.
+
+    They are squares, and squares of these, of the series up to the twelfth power.
+    """
+    steps = squarings(abs(share) * longest)
+    return _EXPONENTIALS(steps, share * 0.5**steps, matrices)
 
 
-def _same(run: Kernel, plain: Callable[..., FloatArray], numbers: tuple[float, ...] = ()) -> bool:
-    """Whether compiled code rounds as NumPy does: a compiler may contract a * b + c."""
-    for k in (1, 3, 6, 9):
-        each = public_matrices(k)[:67] * 0.0625
-        whole = each if plain is _congruent else in_lanes(each)
-        given = [whole, each[5], whole[::-1]][: plain.__code__.co_argcount - len(numbers)]
-        found = _run(run, plain, numbers, *given)
-        if found is None or not np.array_equal(found, plain(*numbers, *given)):
-            return False
-    return True
+def grams(factor: FloatArray, roots: FloatArray) -> FloatArray:
+    """``W R R^T W^T`` ``(n, k, k)``, W one matrix ``(k, k)``, R as they are here."""
+    return _GRAMS(roots, factor)
 
 
-def _same_exponentials(run: Kernel) -> bool:
-    return _same(run, _exponentials, (3, -0.125))
+def congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
+    """``P X P^T`` ``(n, k, k)`` of matrices ``(n, k, k)`` and one or as many P.
+
+    Of the product what is below the diagonal is computed, and stands above it as well.
+    """
+    return (_congruent if factor.ndim > 2 else _CONGRUENT)(matrices, factor)
 
 
-def _same_grams(run: Kernel) -> bool:
-    return _same(run, _grams)
-
-
-def _same_congruent(run: Kernel) -> bool:
-    return _same(run, _congruent)
-
-
-def _same_defects(run: Kernel) -> bool:
-    return _same(run, _defects)
+def defects(factor: FloatArray, roots: FloatArray, others: FloatArray) -> FloatArray:
+    """``|Y Y^T - 1|^2`` ``(n,)``, ``Y = F W R``, W one matrix ``(k, k)``."""
+    return _DEFECTS(roots, factor, others)
 
 
 def logarithms(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
