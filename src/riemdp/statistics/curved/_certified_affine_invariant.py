@@ -58,7 +58,7 @@ _MOST_LOST = 2.0**-6
 _WIDE = 1e5
 #: Units of roundoff, times k, that logarithms at poles are wrong by for each unit of the condition
 #: number, and singular value decompositions for each of its root: those of hostile records were a
-#: fifth of it. Only :func:`floor` uses them.
+#: quarter of it. Only :func:`floor` uses them.
 _ERRORS = 1.0, 16.0
 #: The same, nearer to what was found. Only :func:`usual_error` uses them.
 _USUAL = 0.25, 5.0
