@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +17,6 @@ from riemdp.kernel import UNIT, means_of_owners, on_grid
 from riemdp.statistics._answer import of_each, public_coordinates
 from riemdp.statistics._data import Records
 from riemdp.statistics._neighbours import Neighbours, PrivateSize, public_size
-from riemdp.statistics._records import in_units, record_coordinates
 from riemdp.statistics._rows import quotient_of
 
 if TYPE_CHECKING:
@@ -307,17 +305,15 @@ def one_for_each(
 def _means(ball: Ball, points: FloatArray, owners: NDArray[np.intp]) -> FloatArray:
     r"""Return the mean of each person, shape (people, \*point_shape)."""
 
+    def whole(some: FloatArray) -> NDArray[np.int64]:
+        return on_grid(ball.unit_coordinates(some))
+
     def point(vectors: FloatArray) -> FloatArray:
         return ball.project(ball.point(vectors))
 
     return one_for_each(
         owners,
         lambda rows: of_each(ball, ball.project, points[rows])[0],
-        lambda rows: of_each(ball, functools.partial(_on_grid, ball), points[rows])[0],
+        lambda rows: of_each(ball, whole, points[rows])[0],
         lambda means: of_each(ball, point, ball.reach * means, record=public_coordinates(ball))[0],
     )
-
-
-def _on_grid(ball: Ball, points: FloatArray) -> NDArray[np.int64]:
-    """Return clipped coordinates (n, dim) as integers, rounded towards zero."""
-    return on_grid(in_units(ball.shorten(record_coordinates(ball, points), 1.0), ball.reach))
