@@ -6,7 +6,6 @@ import contextlib
 import copy
 import dataclasses
 import functools
-import itertools
 import math
 import pickle
 from typing import TYPE_CHECKING, Any, get_args
@@ -221,15 +220,19 @@ def _check_moves(query: Query, statistic: Statistic, ball: Ball, n: int) -> bool
         ]
     )
     units = np.concatenate([units, -units])
-    for other, one in itertools.product((0, 3, 4), range(len(units))):
-        ends = []
-        for last, changed in ((units[0], False), (units[one], True)):
-            points = ball.point(np.vstack([*[units[other]] * (n - 1), last]))
-            ends.append(_found(query, ball, _given(statistic, points, changed=changed), tol))
-        gap = float(np.linalg.norm(ends[0] - ends[1]))
-        far = stated.get("coordinates", math.inf)
-        slack = 2.0 * tol * query.stretch(ball, "coordinates") + 1e-12 * query.answers(ball).reach
-        require(gap <= far + slack, f"replace_one = {far:.6g}, but neighbours are {gap:.6g} apart")
+    far = stated.get("coordinates", math.inf)
+    slack = 2.0 * tol * query.stretch(ball, "coordinates") + 1e-12 * query.answers(ball).reach
+
+    def found(other: int, last: int, *, changed: bool) -> FloatArray:
+        points = ball.point(np.vstack([*[units[other]] * (n - 1), units[last]]))
+        return _found(query, ball, _given(statistic, points, changed=changed), tol)
+
+    for other in (0, 3, 4) if n > 1 else (0,):  # a record alone has no others
+        start = found(other, 0, changed=False)
+        for one in range(len(units)):
+            gap = float(np.linalg.norm(start - found(other, one, changed=True)))
+            said = f"replace_one = {far:.6g}, but neighbours are {gap:.6g} apart"
+            require(gap <= far + slack, said)
     return bool(stated)
 
 
