@@ -20,9 +20,11 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, Hyperbolic, Sphere, _compiled, _part, noise, privacy, statistics
+from riemdp.kernel import _tiles
 from riemdp.noise import _generator, _rules
 from riemdp.release import _run
 from riemdp.spaces import Manifold
+from riemdp.statistics import _answer, _data
 
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"
@@ -158,6 +160,19 @@ def _random_points(manifold, rng, shape=(), spread=1.0):
 def random_points():
     """``random_points(manifold, rng, shape, spread)``: points, by elementary formulas."""
     return _random_points
+
+
+@pytest.fixture
+def small_tiles(monkeypatch):
+    """Few rows are worked on at a time; the laws look at whole tiles, and whether places are alike.
+
+    Else a question about one record is answered for a thousand, twice.
+    """
+    monkeypatch.setattr(_tiles, "_ROWS", 16)
+    monkeypatch.setattr(_answer, "places_are_alike", lambda *_: True)
+    _data._rows_of_our_own.cache_clear()
+    yield
+    _data._rows_of_our_own.cache_clear()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import laws
 import riemdp
 from riemdp import GDP, Accountant, Records, RiemdpError, _compiled, verify
 from riemdp._part import registered
-from riemdp.kernel import UNIT, Moment, _sums, _tiles, rows_for
+from riemdp.kernel import UNIT, Moment, _sums, rows_for
 from riemdp.kernel._verify import FOLLOWED, STATED
 from riemdp.statistics import (
     AddRemove,
@@ -32,7 +32,6 @@ from riemdp.statistics import (
     Value,
     _answer,
     _counted,
-    _data,
     _statistic,
     answer,
     outline,
@@ -97,6 +96,7 @@ def inside(part):
                 yield from inside(other)
 
 
+@pytest.mark.slow
 def test_everything_registered_has_an_example():
     """A part that is new needs one in tools/laws.py; none that is there may drop out."""
     found = {sort: set() for sort in ("manifold", "statistic", "neighbours")}
@@ -121,16 +121,6 @@ def attained(place, name):
     if name.startswith(("directional", "mean-rotation", "procrustes")) and "whole" not in place:
         return 0.7  # noise is that of the whole sphere
     return 1.0 - 1e-6
-
-
-@pytest.fixture
-def small_tiles(monkeypatch):
-    """Few rows are asked for at a time here; that places are alike is looked at by other laws."""
-    monkeypatch.setattr(_tiles, "_ROWS", 16)
-    monkeypatch.setattr(_answer, "places_are_alike", lambda *_: True)
-    _data._rows_of_our_own.cache_clear()
-    yield
-    _data._rows_of_our_own.cache_clear()
 
 
 @pytest.mark.usefixtures("small_tiles")

@@ -51,6 +51,8 @@ from riemdp.statistics import (
 )
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 SECONDS = ["none", "scalar", "matrix"]
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
@@ -589,7 +591,7 @@ def test_the_checks_of_any_statistic_hold():
     check_part(Recentred(ClassMoments((0, 1), "scalar")), ball=ball)
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 @pytest.mark.parametrize("second", ["none", "matrix"])
 def test_the_joint_release_is_as_private_as_is_said(pair, second):

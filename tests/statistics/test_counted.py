@@ -67,6 +67,8 @@ from riemdp.statistics._counted import Total
 from riemdp.statistics._statistic import Around
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     Ball(Euclidean(2), [0.3, 0.0], 1.0),
     Ball(Sphere(2), [0.0, 0.0, 1.0], 0.8),
@@ -208,6 +210,7 @@ def test_one_record_more_or_another_one_moves_an_answer_as_far_as_is_said(
     check_moves(form_of(statistic, ball, weighs), ball, sums)
 
 
+@pytest.mark.fast(8)
 @over_pairs
 def test_no_record_with_a_weight_replaced_by_another_moves_an_answer_farther(statistic, ball, sums):
     """Answers are linear in weights, to the last bit; all pairs of records, and of weights."""
@@ -419,7 +422,7 @@ def test_what_the_length_of_an_array_does_is_undone():
     assert together != exactly(query, CAP, records)
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(3)
 @over_weights
 @over_pairs
 def test_the_checks_of_any_statistic_hold(statistic, ball, weighs):
@@ -598,7 +601,7 @@ SPREADS = {
 }
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast("line-True")
 @pytest.mark.parametrize(("name", "weighs"), [*((name, False) for name in SPREADS), ("line", True)])
 def test_standard_deviations_have_both_noises_in_them(name, weighs, sums):
     """At the boundary of the ball, where the number of records matters most."""
@@ -752,6 +755,7 @@ def test_releases_for_people():
     assert abs(release.count - 30) < 30.0
 
 
+@pytest.mark.slow
 def test_the_noise_of_sum_and_count_is_as_large_as_said_and_independent():
     """Half of it, a part of it left out, or one number used twice would be seen."""
     disc, draws = Ball(Euclidean(2), [0.0, 0.0], 1.0), 250

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 PHI = (1.0 + 5.0**0.5) / 2.0
 FREE = PHI**2.5 / 2.0  # the root of phi^5 / 4
 ROOT = 0.5**0.5

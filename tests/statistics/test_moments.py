@@ -23,6 +23,8 @@ from riemdp.statistics._moments import nonnegative
 from riemdp.statistics._seen import View
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     Ball(Euclidean(3), [1.0, 0.0, -1.0], 4.0),
     Ball(Sphere(2), [0.0, 0.6, 0.8], 1.4),
@@ -54,6 +56,7 @@ def test_parts_are_the_moments_of_clipped_coordinates(ball, sums):
     np.testing.assert_allclose(found.covariance, square - np.outer(mean, mean), atol=1e-7)
 
 
+@pytest.mark.fast("scalar")
 @pytest.mark.parametrize("second", ["scalar", "matrix"])
 def test_what_the_noise_of_the_mean_adds_is_taken_off(second, sums):
     """The variance is centred: the square of a noisy mean is too large by that of its noise."""

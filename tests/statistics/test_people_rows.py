@@ -34,6 +34,8 @@ from riemdp.statistics import (
     TangentRegression,
 )
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 CLASSES = ("a", "b", "c", "d", "e")
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.8)
 #: Statistics that average rows.
@@ -361,6 +363,7 @@ def people_of(many):
     return [Records(found[i], users=np.zeros(many, dtype=int)) for i in own]
 
 
+@pytest.mark.fast(10)
 @pytest.mark.parametrize("name", [x for x in laws.STATISTICS if x not in ELSEWHERE])
 def test_nor_does_a_point_of_a_person(name):
     ball = laws.BALLS["sphere"]()

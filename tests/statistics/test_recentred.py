@@ -36,6 +36,8 @@ from riemdp.statistics import (
 from riemdp.statistics._seen import at_mean, mean_query, steps_ball, view_from_centre
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
     Ball(Sphere(2), [0.0, 0.0, 1.0], 3.1),

@@ -47,6 +47,8 @@ from riemdp.statistics import (
 from riemdp.statistics._seen import view_from_centre
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
     Ball(Euclidean(3), [1.0, 0.0, -1.0], 4.0),
@@ -434,7 +436,7 @@ def test_slopes_over_a_part_of_the_range_are_not_shortened(spread, sums):
     assert np.std(slopes) < 1.3 * sd
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [ENDS, MOVED], ids=["a point", "point and covariate"])
 def test_the_joint_release_is_as_private_as_is_said(pair):
     statistic, source = TangentRegression(-1.0, 1.0), np.random.default_rng(5)

@@ -22,6 +22,8 @@ from riemdp.kernel import Moment, Vector, _shapes
 from riemdp.statistics import Prepared, Rows, answer
 from riemdp.statistics._seen import View, mean_query, seen_from, steps_ball, view_from_centre
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
     Ball(Sphere(1), [0.0, 1.0], 3.1),

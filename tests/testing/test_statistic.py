@@ -25,6 +25,8 @@ from riemdp.statistics import (
 from riemdp.statistics._counted import Total
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     None,
     Ball(Euclidean(1), [3.0], 0.5),
