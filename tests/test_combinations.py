@@ -275,20 +275,20 @@ def others(space):
     ]
 
 
-@pytest.mark.fast("sphere")
-@pytest.mark.parametrize("space", BALLS)
-def test_each_works_or_is_refused_before_the_charge_for_a_reason_that_is_listed(space):
+@pytest.mark.fast("sphere-7")
+@pytest.mark.parametrize(("space", "step"), [("sphere", 7), *((space, 1) for space in BALLS)])
+def test_each_works_or_is_refused_before_the_charge_for_a_reason_that_is_listed(space, step):
     ball = BALLS[space]
     points = ball.point(np.random.default_rng(0).normal(0.0, 0.2, (N, ball.manifold.dim)))
     found = riemdp.private_ball(points, ball, BUDGET)
     left = found.left
-    outcomes = Counter(outcome(case, found) for case in cases(space))
+    outcomes = Counter(outcome(case, found) for case in cases(space)[::step])
     assert found.left == left
     total = sum(outcomes.values())
     print(f"{space}: {outcomes[None]} of {total} combinations work")
     for row, times in outcomes.most_common():
         print(times, "work" if row is None else f"{row.what} | {row.beside}")
-    assert outcomes[None] > 100
+    assert outcomes[None] > 100 / step
     for refused in others(space):
         with pytest.raises(RiemdpError) as error:
             refused()

@@ -188,26 +188,26 @@ def test_a_statistic_goes_with_any_registered_mechanism(outside):
 
 
 def test_a_median_in_steps(outside):
-    ball, points = sphere_data(4000)
+    ball, points = sphere_data(800)
     points = ball.point(0.2 * ball.coordinates(points))
-    points[:400] = ball.point([[0.4, 0.4]])  # a tenth far off, which a median hardly notices
+    points[:80] = ball.point([[0.4, 0.4]])  # a tenth far off, which a median hardly notices
     release = private_statistic(
         outside.Median(16),
         points,
         ball,
-        GDP(1.0),
+        GDP(5.0),
         generator=np.random.default_rng(0),
         **UNPROVEN,
     )
     assert release.mechanism.manifold == Euclidean(2)
     assert release.mechanism.name == "riemannian-gaussian"
     # sixteen answers of a quarter of the budget each
-    assert release.sigma == pytest.approx(2.0 / 4000 * 4.0, rel=1e-6)
+    assert release.sigma == pytest.approx(2.0 / 800 * 4.0 / 5.0, rel=1e-6)
     assert ball.contains(release.value)
     # near the least mean distance, which the mean is not
     total = lambda c: ball.manifold.dist(ball.point(c), points).mean()  # noqa: E731
     median = ball.point(optimize.minimize(total, [0.1, 0.1]).x)
-    mean = private_mean(points, ball, GDP(1.0), generator=np.random.default_rng(0)).value
+    mean = private_mean(points, ball, GDP(5.0), generator=np.random.default_rng(0)).value
     assert ball.manifold.dist(median, release.value) < 0.01
     assert ball.manifold.dist(median, mean) > 0.03
     assert failed(release) == {"proof"}

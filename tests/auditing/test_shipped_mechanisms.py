@@ -291,7 +291,7 @@ def test_sensitivity(manifold):
     assert result.largest > 0.999 * result.claimed
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2), Hyperbolic(2)], ids=str)
 def test_release_end_to_end(manifold, name, monkeypatch):

@@ -108,6 +108,9 @@ def transformers(ball, budget, public):
     ]
 
 
+@pytest.mark.fast(
+    "Euclidean(dim=253)-C-2", "Euclidean(dim=253)-C-3", "Sphere(dim=20, curvature=1.0)-F-1"
+)
 @pytest.mark.parametrize("which", range(4))
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("space", [Euclidean(253), Sphere(20)], ids=str)

@@ -25,6 +25,7 @@ def groups():
     return means[labels] + rng.normal(0.0, 0.5, (1000, 3)) @ mix, labels
 
 
+@pytest.mark.fast("public")
 @pytest.mark.parametrize("base", ["recentred", "public"])
 def test_without_noise_it_is_scikit_learns(groups, base):
     points, labels = groups

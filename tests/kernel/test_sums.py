@@ -15,6 +15,7 @@ def test_sums_add_up():
         Sum((1, -2), 3) + Sum((1,), 4)
 
 
+@pytest.mark.fast("-1")
 @pytest.mark.parametrize("sign", [1, -1])
 def test_many_large_rows_do_not_overflow(sign):
     n = 2**21 + 5

@@ -80,6 +80,7 @@ def edits(step):
         yield key, None
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("budget", [PureDP(1.0), GDP(0.6)], ids=str)
 @pytest.mark.parametrize("counted", [False, True])
 def test_every_edit_of_a_stated_number_is_found(budget, counted):

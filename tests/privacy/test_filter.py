@@ -80,7 +80,7 @@ def by_lists(limits, amounts, price):
 
 
 @pytest.mark.parametrize("name", TOTALS)
-@pytest.mark.fast("pure", "approx", "gdp", "angle")
+@pytest.mark.fast("pure", "approx")
 def test_decisions_and_balances_are_those_of_lists(name):
     total, guarantee = TOTALS[name]
     source = random.Random(name)

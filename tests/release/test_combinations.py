@@ -293,7 +293,7 @@ def cases(space, call, account):
                 yield replace(case, counted=not case.with_people)
 
 
-@pytest.mark.fast("memory-mean-sphere", "ledger-moments-sphere", "ledger-groups-spd")
+@pytest.mark.fast("ledger-groups-spd")
 @pytest.mark.parametrize("space", BALLS)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("account", ["none", "memory", "ledger"])

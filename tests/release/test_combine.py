@@ -96,6 +96,7 @@ def test_five_sites_are_as_good_as_the_square_root_of_five(ball, mechanism, budg
     assert found == pytest.approx(math.sqrt(5.0), rel=0.05)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("ball", "mechanism", "budget"), [CASES[0], CASES[2], CASES[3]], ids=str)
 def test_a_few_draws_of_five_sites(ball, mechanism, budget):
     found = improvement(ball, mechanism, sites=5, repetitions=40, budget=budget)
@@ -125,6 +126,7 @@ def release_target(n):
     return np.resize(points(PLANE), (n, 2)).mean(axis=0)
 
 
+@pytest.mark.slow
 def test_unequal_sites_are_weighed_by_one_over_the_variance():
     found, (optimal, equal, sized) = unequal_sites(300)
     deviations = np.array([release.sigma for release in found.releases])

@@ -167,6 +167,7 @@ def test_there_is_no_way_back():
             mean(GDP(0.5), **options).replace_one()
 
 
+@pytest.mark.slow
 def test_draws_tell_replaced_records_apart_by_what_is_said_and_no_less():
     """The two ends of a diameter: the separation of the draws along it, in units of the noise."""
     ball = Ball(Euclidean(1), [0.0], 1.0)
@@ -248,6 +249,7 @@ def searched(form, statistic):
     return found
 
 
+@pytest.mark.fast(6)
 @pytest.mark.parametrize("name", SUMS)
 def test_one_that_is_replaced_moves_every_answer_by_what_its_rows_do(name):
     statistic = SUMS[name]

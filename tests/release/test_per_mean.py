@@ -93,6 +93,7 @@ def test_the_rule(n, c, mu):
     assert f"K d = {n * mu**2 / (4 * c**2):.4g}" in str(table)
 
 
+@pytest.mark.slow
 def test_plans_say_when_the_centre_is_better():
     power = Power(SPDLogEuclidean(3), 100_000)
     ball = ProductBall(power, np.eye(3), rms_radius=0.4)

@@ -24,7 +24,7 @@ from riemdp.release._plan import crossing
 from riemdp.statistics import Groups
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast("manifold0-budget0", "manifold3-budget3", "manifold6-budget6")
 @pytest.mark.parametrize(
     ("manifold", "budget"),
     [

@@ -113,6 +113,7 @@ def test_the_mean_has_the_noise_that_it_has_alone():
     assert factor == pytest.approx(math.sqrt(2.0) * ball.reach, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_noise_of_the_parts_is_what_is_said():
     ball, points = BALLS[0], records(BALLS[0], n=5)
     found = [

@@ -205,6 +205,7 @@ def share(released, draws):
     return sum(said(release, UNITS) for release in found) / draws
 
 
+@pytest.mark.fast("Euclidean(dim=2)-PureDP(epsilon=2.0)")
 @pytest.mark.parametrize("budget", [GDP(2.0), PureDP(2.0)], ids=str)
 @pytest.mark.parametrize("ball", [LINE, PLANE, BALL], ids=lambda ball: str(ball.manifold))
 def test_records_that_are_all_outside_are_noticed_in_nearly_every_draw(ball, budget):
@@ -232,6 +233,7 @@ PARTS = {
 }
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("name", PARTS)
 def test_volts_are_noticed_in_means_of_every_kind(name, adjacency):

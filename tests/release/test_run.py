@@ -37,6 +37,7 @@ from riemdp.statistics import (
     Statistic,
     TangentMean,
     Value,
+    _statistic,
 )
 from riemdp.statistics._footpoint import Footpoint
 
@@ -313,7 +314,9 @@ def test_what_a_statistic_says_is_checked_before_the_charge(case, later):
     assert account.ledger == ()
 
 
-def test_a_statistic_that_never_ends_or_returns_nothing_is_refused_before_the_charge():
+def test_a_statistic_that_never_ends_or_returns_nothing_is_refused_before_the_charge(monkeypatch):
+    monkeypatch.setattr(_statistic, "_MOST", 1000)
+
     class Nothing(Some):
         def queries(self, ball):
             yield zeros()
@@ -321,7 +324,7 @@ def test_a_statistic_that_never_ends_or_returns_nothing_is_refused_before_the_ch
     account = Accountant(PureDP(10.0))
     for statistic, said in (
         (Nothing(), "must return a riemdp.statistics.Value"),
-        (Some(*[zeros(1e-6)] * 100_001), "more than 100000 queries"),
+        (Some(*[zeros(1e-6)] * 1001), "more than 1000 queries"),
     ):
         with pytest.raises(riemdp.InvalidParameterError, match=said):
             private_statistic(statistic, POINTS, BALL, PureDP(1.0), accountant=account)

@@ -71,6 +71,7 @@ def test_regions_cover_the_mean_of_the_records(ball, base):
     assert again == region
 
 
+@pytest.mark.slow
 def test_coverage_of_releases():
     """Sampling and noise are both in the region."""
     level, covered = 0.9, []

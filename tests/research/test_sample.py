@@ -46,6 +46,7 @@ MECHANISMS = [
 ]
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
 def test_draws_are_those_of_a_release(mechanism):
     """In float64 as by exact draws, about a footpoint that is not the centre."""

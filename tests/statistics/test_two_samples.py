@@ -46,6 +46,7 @@ def is_at_most(found, total, level):
     return scipy.stats.binomtest(int(found), total, level, alternative="greater").pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_size_and_power():
     found = p_values(60, 0.0, 1)
     for level in (0.01, 0.05, 0.2):

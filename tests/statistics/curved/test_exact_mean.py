@@ -69,6 +69,7 @@ def test_against_rational_arithmetic(statistic, ball):
     assert query.tolerance(ball, 1e-3) == query.rounding(ball) == 0.0
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
 def test_order_and_chunks_do_not_count(statistic, ball):
     data = records(ball, 301)
