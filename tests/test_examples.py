@@ -1,39 +1,14 @@
-"""Every script of the gallery runs, and so does the example of the README."""
+"""The examples of pages and of the README run; `make docs` runs those of the gallery."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-#: But for those of what is published and not private, which papers/tests runs.
-EXAMPLES = [
-    script
-    for script in sorted((ROOT / "examples").glob("plot_*.py"))
-    if "riemdp_papers" not in script.read_text(encoding="utf-8")
-]
-
-
-@pytest.mark.slow  # `make docs` runs them too
-@pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
-def test_example_runs(script, monkeypatch, capsys, tmp_path):
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.setenv("RIEMDP_DATA", str(tmp_path))  # no recorded data: made-up ones, or none
-    matplotlib = pytest.importorskip("matplotlib")
-    pytest.importorskip("sklearn")
-    matplotlib.use("Agg")
-    shown = []
-    monkeypatch.setattr("matplotlib.pyplot.show", lambda: shown.append(script))
-    try:
-        runpy.run_path(str(script))
-    finally:
-        matplotlib.pyplot.close("all")
-    assert shown
-    assert capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -16,11 +16,11 @@ FOUND = ["SSE42", "AVX", "F16C", "FMA3", "AVX2", "AVX512F", "AVX512_SKX", "X86_V
 def machine(monkeypatch):
     """A machine with these flags, whose OpenBLAS obeys or does not."""
 
-    def make(flags, libraries=2, obeys=True):
+    def make(flags, libraries=2, obeys=True, own="Best"):
         monkeypatch.setattr(kernels, "cpu_flags", lambda: set(flags))
 
         def probe(environment):
-            name = environment.get("OPENBLAS_CORETYPE", "Best") if obeys else "Best"
+            name = environment.get("OPENBLAS_CORETYPE", own) if obeys else own
             return {"openblas": [name] * libraries, "numpy": FOUND}
 
         monkeypatch.setattr(kernels, "probe", probe)
@@ -49,6 +49,13 @@ def test_every_kernel_runs_in_its_environment(machine, tmp_path, capsys):
     ]
     out = capsys.readouterr().out
     assert out.endswith("Haswell: passed\nNehalem: passed\nSkylakeX: passed\n")
+
+
+@pytest.mark.parametrize(("own", "skipped"), [("SkylakeX", 1), ("Haswell", 0), ("Best", 0)])
+def test_what_runs_anyway_is_skipped_if_nothing_else_is_switched_off(machine, own, skipped, capsys):
+    machine(EVERYTHING, own=own)
+    assert kernels.main(script("")) == 0
+    assert capsys.readouterr().out.count("skipped: the processor's own") == skipped
 
 
 def test_a_kernel_that_fails_is_named_and_does_not_stop_the_others(machine, capsys):

@@ -2,7 +2,8 @@
 
 OpenBLAS, NumPy and the C library each choose among versions of their routines by what the processor
 can do, and the versions round differently. This emulates processors that can do less than the one
-at hand, makes sure that OpenBLAS obeys, and says what is skipped.
+at hand, makes sure that OpenBLAS obeys, and says what is skipped: what the processor does anyway,
+too.
 
     python tools/kernels.py python -m pytest tests/spaces
 """
@@ -91,6 +92,9 @@ def main(command: list[str]) -> int:
         if not plain["openblas"] or missing:
             lacks = f"the processor lacks {', '.join(missing)}" if flags else platform.platform()
             results[kernel.name] = f"skipped: {lacks if plain['openblas'] else 'no OpenBLAS here'}"
+            continue
+        if set(plain["openblas"]) == {kernel.name} and not kernel.without:
+            results[kernel.name] = "skipped: the processor's own, under which `make test` runs"
             continue
         chosen = environment_of(kernel, plain["numpy"])
         print(f"== {' '.join(f'{key}={value!r}' for key, value in chosen.items())}", flush=True)
