@@ -146,7 +146,7 @@ def test_a_record_does_not_change_what_becomes_of_another(place, name):
         break
 
 
-@each_pair(13, every=False, part=2)
+@each_pair(13, every=False, part=4)
 def test_a_record_counts_the_same_at_any_place_and_among_any_number(place, name):
     seen = {(cell.form, cell.relation.keeps_places): cell for cell in cells_of(place, name)}
     for cell in seen.values():  # which see records in different ways
@@ -176,7 +176,7 @@ def test_a_record_changes_no_other_where_tiles_end(place, name):
     laws.company(cell, rows_for(cell.ball.manifold.point_shape) + 1, 1)
 
 
-@pytest.mark.fast(20)
+@pytest.mark.fast(10)
 @cases(MAPS)
 def test_a_map_makes_the_same_of_a_row_anywhere(place, name):
     laws.map_place(ball_of(place), name, 600)

@@ -152,6 +152,7 @@ def test_a_document_of_what_is_not_installed_is_refused_by_name(outside):
         Release.from_json(text)
 
 
+@pytest.mark.slow
 def test_more_data_bring_the_release_nearer_to_the_truth(outside):
     ball, points = sphere_data(4000)
     truth = spread(outside, ball, points)

@@ -97,6 +97,7 @@ def test_public_labels(kind, plane, blobs):
         kind(plane, GDP(1.0), ["a", "b"], sizes=[120, 120], base="public").fit(points, labels)
 
 
+@pytest.mark.fast(1)
 @both
 def test_counts_have_noise(kind, plane, blobs):
     points, labels = blobs

@@ -94,6 +94,7 @@ def test_many_fits_have_to_be_paid_for(blobs, plane, cv):
     assert model.accountant.spent is None
 
 
+@pytest.mark.fast(8)
 @pytest.mark.parametrize("cv", [*BY_MORE, HashedFold(3), HashedFold(3, ids=IDS)], ids=named)
 def test_what_looks_at_more_than_the_number_is_refused(blobs, plane, cv):
     model = mdm(plane)

@@ -61,7 +61,7 @@ SENSITIVITIES = [
         (RiemannianGaussian, Hyperbolic(2)),
     ],
 )
-@pytest.mark.fast(30)
+@pytest.mark.fast(12)
 def test_at_all_scales_noise_suffices_or_is_refused(mechanism, space, budget):
     """The program of the issue: OverflowError at 3e231, and others at 1e-160 and 5e-324."""
     for sensitivity in SENSITIVITIES:

@@ -42,6 +42,7 @@ def measured(ball, records, budget):
     return np.sqrt(np.mean(squares))
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("n", "budget"), [(50, GDP(1.0)), (200, PureDP(1.0))])
 def test_the_advised_radius_has_the_error_that_it_says_and_others_have_more(heavy, n, budget):
     space, public = Euclidean(6), heavy(1, 400)

@@ -92,7 +92,9 @@ def measured(statistic, ball, budget, relation, spread):
     return np.array(found).T
 
 
-@pytest.mark.fast(5)
+@pytest.mark.fast(
+    *("refined-mean-ball1-PureDP-add-remove-0.1", "variance-ball5-GDP-replace-one-0.1")
+)
 @pytest.mark.parametrize(
     ("statistic", "ball", "budget", "relation", "spread"),
     [
@@ -183,7 +185,7 @@ def test_of_one_answer_it_is_that_of_the_mechanism(ball):
     assert release.count == 50.0
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.02, 0.3])
 def test_of_several_answers_it_is_as_long_as_what_was_clipped_to(spread):
     """Twice the spread that was released: about ``2 sqrt(2) spread`` in the plane."""

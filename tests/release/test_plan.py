@@ -331,6 +331,7 @@ def test_people_are_planned_for_by_their_number():
             plan(Sphere(2), 0.5, budget=GDP(0.5), **options)
 
 
+@pytest.mark.fast("1.0-500")
 @pytest.mark.parametrize(("radius", "n"), [(3.0, 20), (1.0, 500)])
 def test_the_best_row_is_what_auto_takes_and_no_mean_made_on_request(radius, n):
     """Where the ball is large, a refined mean has less noise; it is not what is released."""

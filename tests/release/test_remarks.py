@@ -245,6 +245,7 @@ def test_volts_are_noticed_in_means_of_every_kind(name, adjacency):
     assert share(lambda generator: made(microvolts, generator=generator), 10) == 0.0
 
 
+@pytest.mark.slow
 def test_class_means_that_noise_has_moved_do_not_blame_the_units():
     groups = {"feet": at(EEG, 5.0, 40), "fists": at(EEG, -5.0, 40)}
     assert share(lambda g: private_means(groups, EEG, GDP(0.5), generator=g), 20) == 0.0

@@ -284,7 +284,7 @@ def test_a_space_that_denies_its_edge_is_noticed(registry):
     assert abs(weights.mean() - 1.0) > 6.0 * weights.std() / math.sqrt(4000)
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism", [RiemannianLaplace(SPDPower(2), 0.5), TangentGaussian(SPDPower(2), 1.0)], ids=str
 )

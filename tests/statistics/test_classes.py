@@ -144,7 +144,7 @@ def searched(statistic, dim, labels, seed=0):
     return best
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("second", SECONDS)
 def test_no_pair_is_found_that_moves_farther(second):
     statistic = ClassMoments((0, 1), second)

@@ -678,6 +678,7 @@ def test_the_noise_of_the_number_counts_as_long_as_it_was_drawn(before, last):
     assert through(form, DISC, answered).gain == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_noise_of_a_refined_mean_is_no_longer_than_said():
     points = [1.1, 0.1] + 0.05 * np.random.default_rng(0).normal(size=(500, 2))
     form, sd = counted(RefinedMean(alpha=4.0), DISC), 0.02
@@ -690,6 +691,7 @@ def test_noise_of_a_refined_mean_is_no_longer_than_said():
     assert 2.0 * found < planned  # which is were they spread over the whole ball
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["recentred", "public"])
 def test_a_variance_comes_out_right_on_average(base):
     points = [0.3, 0.0] + 0.25 * np.random.default_rng(0).normal(size=(600, 2))
@@ -843,6 +845,7 @@ def test_parameters():
 # Releases with private weights, and of people who count for their records.
 
 
+@pytest.mark.slow
 def test_the_error_with_weights_is_that_of_the_formula():
     n, sigma, draws = 500, 1.0, 4000
     rng = np.random.default_rng(3)

@@ -198,7 +198,7 @@ def test_private_labels_are_free_with_counts_and_matrices(pooled):
     check_classes(ROOT, ROOT, "matrix", pooled=pooled)
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pooled", [True, False])
 def test_labels_beyond_the_constants(pooled):
     """Too much of both together, and of the matrix alone."""
@@ -217,6 +217,7 @@ def test_private_labels_with_scalars(count):
     check_classes(count, (1.0 - count**2) ** 0.5, "scalar", pooled=False)
 
 
+@pytest.mark.slow
 def test_scalars_beyond_the_constants():
     check_classes(1.0, 1.1, "scalar", pooled=True, expected=(1 + 2 + 1.21) ** 0.5)
     check_classes(0.2, 1.7, "scalar", pooled=True, expected=beyond_scalar(1.7))

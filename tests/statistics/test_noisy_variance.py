@@ -29,7 +29,7 @@ def variances(noise, floor):
     return floor * np.concatenate([near, far])
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("dim", "noise", "alpha"), CASES)
 def test_calibrated_is_valid_for_all_variances_and_no_wider_than_needed(dim, noise, alpha):
     floor = 0.3

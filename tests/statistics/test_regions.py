@@ -106,6 +106,7 @@ def test_coverage_in_all_cells(cell):
     assert at_least(found[3], repetitions, 0.94)
 
 
+@pytest.mark.slow
 def test_the_plug_in_does_not_cover():
     # negative control: the noise of the matrix is inverted with it
     found = hits((21, 2000, 1.0, "student"), 120)

@@ -129,7 +129,7 @@ def searched(dim, seed=0):
     return max(-minimize(move, z, method="Nelder-Mead", options=options).fun for z in starts)
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [1, 2])
 def test_no_pair_is_found_that_moves_farther(dim):
     assert 8.0**0.5 - 1e-6 < searched(dim) <= 8.0**0.5 + 1e-11

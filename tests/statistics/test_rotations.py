@@ -15,6 +15,8 @@ from riemdp.statistics import MeanRotation, answer, unit_quaternions
 from riemdp.statistics._seen import view_from_centre
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 WHOLE = Ball.whole(Sphere(3))
 STATISTIC = MeanRotation()
 QUERY = STATISTIC.query(WHOLE)

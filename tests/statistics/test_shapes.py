@@ -16,6 +16,8 @@ from riemdp.statistics._seen import view_from_centre
 from riemdp.statistics._shapes import hermitian_of, landmarks
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 STATISTIC = ProcrustesMean()
 
 

@@ -13,6 +13,8 @@ from riemdp._part_document import decode, encode, from_text
 from riemdp.statistics import GeometricMedian, HuberMean, RefinedMean, frechet_mean
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     Ball(Euclidean(2), [1.0, -2.0], 3.0),
     Ball(Sphere(2), [0.0, 0.0, 1.0], 3.0),

@@ -72,6 +72,7 @@ def test_power_and_size():
     assert power.mean() > 0.5
 
 
+@pytest.mark.slow
 def test_power_of_the_quotient_with_inflated_matrices_is_less():
     # what the direction of the difference is worth
     rng, rejected = np.random.default_rng(5), np.zeros(2)
@@ -91,6 +92,7 @@ def test_power_of_the_quotient_with_inflated_matrices_is_less():
     assert rejected[0] > rejected[1] + 8
 
 
+@pytest.mark.slow
 def test_a_plug_in_rejects_too_often():
     # negative control: variances as if they had no noise, in 21 dimensions
     rng, rejected = np.random.default_rng(6), np.zeros(2)

@@ -10,6 +10,8 @@ from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.statistics import DirectionalMoments, Recentred, answer
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 
 def directions(n, dim, seed=0):
     found = np.random.default_rng(seed).normal(size=(n, dim))

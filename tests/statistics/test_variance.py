@@ -14,6 +14,8 @@ from riemdp._part_document import decode, encode
 from riemdp.statistics import Answer, DirectVariance, Variance, answer, outline, through
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 BALLS = [
     Ball(Euclidean(2), [1.0, 0.0], 2.0),
     Ball(Sphere(2), [0.0, 0.6, 0.8], 1.4),

@@ -63,6 +63,8 @@ from riemdp.statistics.curved._certified_space_form import certificate
 from riemdp.statistics.curved._descent_affine_invariant import whitening
 from riemdp.testing import check_part
 
+pytestmark = pytest.mark.usefixtures("small_tiles")
+
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 CAP = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
 HALF_PLANE = Ball(Hyperbolic(2), [1.0, 0.0, 0.0], 1.5)

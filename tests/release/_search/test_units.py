@@ -395,6 +395,7 @@ def test_no_path_says_more_than_its_queries_cost(counted, n):
             assert audit.worst() > 0.9
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("twice", ["pairs", "radius", "centre", "guard"])
 def test_a_budget_that_is_used_twice_is_caught(twice):
     assert Audit(PLANE, BUDGET, neighbours_of(True, 5), True, twice=twice).worst() > 1.02
