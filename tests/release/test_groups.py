@@ -167,37 +167,6 @@ def test_there_is_no_way_back():
             mean(GDP(0.5), **options).replace_one()
 
 
-@pytest.mark.slow
-def test_draws_tell_replaced_records_apart_by_what_is_said_and_no_less():
-    """The two ends of a diameter: the separation of the draws along it, in units of the noise."""
-    ball = Ball(Euclidean(1), [0.0], 1.0)
-    others = np.full((9, 1), 0.25)
-    means, deviations = [], []
-    for record in (-1.0, 1.0):
-        records = np.vstack([others, [[record]]])
-        source = np.random.default_rng(7)  # the same noise, so that the means differ by no chance
-        made = [
-            private_mean(
-                records,
-                ball,
-                GDP(0.5),
-                adjacency="add-remove",
-                mechanism="tangent-gaussian",
-                generator=source,
-            )
-            for _ in range(300)
-        ]
-        sums = np.ldexp([float(each.rounded[0]) for each in made], -made[0].grid)
-        means.append(sums.mean())
-        deviations.append(sums.std(ddof=1))
-    separation = (means[1] - means[0]) / deviations[0]
-    stated = made[0].replace_one().mu
-    error = stated / math.sqrt(2.0 * 300)
-    assert abs(separation - stated) < 4.0 * error
-    for wrong in (0.5, 1.0):
-        assert abs(separation - wrong) > 5.0 * error
-
-
 FLAT = Ball(Euclidean(2), np.zeros(2), 2.0)
 SUMS = {
     "mean": TangentMean(),
