@@ -27,7 +27,7 @@ NUMERICAL := $(addprefix tests/,spaces kernel statistics noise mechanisms privac
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
-	@echo "make test       the tests: every claim, on a choice of cases; 4 CPU minutes"
+	@echo "make test       the tests: every claim, on a choice of cases; 5 CPU minutes"
 	@echo "make test-slow  the rest of the cases, and statistical tests with a million draws"
 	@echo "make test-papers  the tests of riemdp-papers, in papers/; SLOW=1 for the slow ones too"
 	@echo "make coverage   the tests, and the lines that they reach"
