@@ -194,12 +194,14 @@ class EnclosedProfile:
     sign: int
     sigma: Ball
 
-    def log(self, r: Ball) -> Ball:
-        """Enclose ``h(r)``."""
+    def log(self, r: Ball, sine: Ball | None = None) -> Ball:
+        """Enclose ``h(r)``; ``s(r)``, if it is known."""
         energy = potential(self.kind).energy(r / self.sigma)
         if self.power == 0:
             return -energy
-        growth = self._trigonometry.log_sine(r) if self.sign else r.log()
+        if sine is None:
+            sine = self._trigonometry.sine(r) if self.sign else r
+        growth = sine.log()
         return self.power * growth - energy
 
     def slope(self, r: Ball) -> Ball:
@@ -231,9 +233,9 @@ class Trigonometry:
         pair: tuple[Ball, Ball] = x.sin_cos() if self.sign > 0 else x.sinh_cosh()
         return pair
 
-    def log_sine(self, x: Ball) -> Ball:
-        """Enclose ``log s(x)``."""
-        return (x.sin() if self.sign > 0 else x.sinh()).log()
+    def sine(self, x: Ball) -> Ball:
+        """Enclose ``s(x)``."""
+        return x.sin() if self.sign > 0 else x.sinh()
 
     def cotangent(self, x: Ball) -> Ball:
         """Enclose ``c(x) / s(x)``."""
@@ -247,9 +249,7 @@ class Trigonometry:
 
     def distance(self, sine: Ball, cosine: Ball) -> Ball:
         """Enclose the distance whose ``s`` and ``c`` are given, ``s`` not negative."""
-        from flint import arb
-
-        return arb.atan2(sine, cosine) if self.sign > 0 else sine.asinh()
+        return type(sine).atan2(sine, cosine) if self.sign > 0 else sine.asinh()
 
     def end(self) -> Ball:
         """Enclose the largest distance."""

@@ -66,9 +66,9 @@ def float_draws(ball, mechanism, vector, count, generator):
 def exact_draws(ball, mechanism, vector, count, generator):
     """Integers, and points, of releases in exact arithmetic about normal coordinates."""
     draw, grid = mechanism.exact_draw(ball), default_grid(mechanism.sigma)
-    rounded = [draw.draw(vector, grid, generator=generator) for _ in range(count)]
-    points = np.array([rounded_point(ball, one) for one in rounded])
-    return np.array([one.integers for one in rounded]), points
+    integers = draw.draws(vector, grid, count, generator=generator)
+    rounded = (Rounded(tuple(row), grid) for row in integers.tolist())
+    return integers, np.array([rounded_point(ball, one) for one in rounded])
 
 
 def visible(ball, points):

@@ -22,6 +22,7 @@ from riemdp.noise import (
     resolve_generator,
 )
 from riemdp.noise.exact import default_grid
+from riemdp.noise.exact._rounded import rounded_values
 from riemdp.research._affine_invariant_draw import affine_invariant_draws
 from riemdp.research._isotropic import along_geodesics, isotropic_vectors
 from riemdp.research._polar import leading_axes
@@ -48,7 +49,7 @@ def sample(
     ----------
     mechanism : Mechanism or Law
         One with a ``sample(footpoint, size, generator)`` of its own is asked. Where another package
-        says how to draw exactly, exact draws are taken one by one.
+        says how to draw exactly, exact draws are taken.
     footpoint : array_like, shape (\*batch, \*point_shape)
     size : int or tuple of int, optional
         Leading axes of the result.
@@ -105,9 +106,8 @@ def exact_sample(
         reach = min(0.25 * manifold.injectivity_radius, mechanism.sigma)
         ball = Ball(manifold, center, max(reach, 2.0 * float(np.linalg.norm(about))))
         draw = mechanism.exact_draw(ball.reach if isinstance(mechanism, Law) else ball)
-        for row in range(len(found)):
-            rounded = draw.draw(about.tolist(), grid, generator=generator)
-            found[row, column] = ball.point(rounded.values())
+        drawn = draw.draws(about.tolist(), grid, len(found), generator=generator)
+        found[:, column] = ball.point(rounded_values(drawn, grid))
     return found.reshape(*axes, *points.shape)
 
 

@@ -9,7 +9,7 @@ import scipy.stats
 from riemdp import InvalidParameterError
 from riemdp.noise import RadialLaw
 from riemdp.noise.exact import FlatDraw
-from riemdp.noise.exact._flat import quick_gaussian
+from riemdp.noise.exact._flat import _split, quick_gaussian
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -74,8 +74,8 @@ def test_rounding_the_middle_of_a_ball_gives_other_integers(kind, mismatches, gu
 
 def fit(law, footpoint, sigma, count, generator):
     """Smaller p-value of lengths and of the first coordinate of directions."""
-    found = [law.draw(footpoint, 45, generator=generator).values() for _ in range(count)]
-    offset = np.array(found) - np.array(footpoint)
+    found = 2.0**-45 * law.draws(footpoint, 45, count, generator=generator)
+    offset = found - np.array(footpoint)
     length = np.linalg.norm(offset, axis=1)
     lengths = scipy.stats.kstest(length, RadialLaw(law.kind, law.dim, 0.0, sigma).cdf).pvalue
     half = 0.5 * (law.dim - 1)
@@ -178,24 +178,27 @@ def by_other_formulas(first, footpoint, factor, grid):
         ]  # fmt: skip
 
 
+def quick(first, footpoint, factor, grid):
+    """Roundings of one draw by 64 bits, None where one is open."""
+    steps, below = _split(footpoint, grid)
+    noise = quick_gaussian(first, below, factor)
+    return None if None in noise else [a + b for a, b in zip(steps, noise, strict=True)]
+
+
 def test_an_answer_is_that_of_other_formulas():
     first = np.random.default_rng(0).integers(2**64, size=60, dtype=np.uint64)
     first[:4] = [2**63, 2**62, 3 * 2**62, 2**61]
     footpoint, factor = numbers(60, 3), Fraction(3, 7) * 2**41
-    assert quick_gaussian(first, footpoint, factor, 40) == by_other_formulas(
-        first, footpoint, factor, 40
-    )
+    assert quick(first, footpoint, factor, 40) == by_other_formulas(first, footpoint, factor, 40)
     moved = footpoint[1:] + footpoint[:1]  # the control: coordinates that have changed places
-    assert quick_gaussian(first, moved, factor, 40) != by_other_formulas(
-        first, footpoint, factor, 40
-    )
+    assert quick(first, moved, factor, 40) != by_other_formulas(first, footpoint, factor, 40)
 
 
 @pytest.mark.parametrize("bits", [62, 66])
 def test_nothing_is_answered_that_further_bits_may_change(bits):
     """The ends of what 64 bits leave round differently: steps of about ``2^-62`` of the noise."""
     first = np.random.default_rng(0).integers(2**64, size=2, dtype=np.uint64)
-    found = [quick_gaussian(first, [Fraction(0)] * 2, Fraction(2) ** grid, grid)
+    found = [quick(first, [Fraction(0)] * 2, Fraction(2) ** grid, grid)
              for grid in (40, bits)]  # fmt: skip
     assert found[0] is not None
     assert found[1] is None
@@ -206,5 +209,5 @@ def test_a_boundary_within_reach_is_left_open():
     first = np.array([2**63, 2**62], dtype=np.uint64)  # of the angle pi/2 the cosine vanishes
     undecided, decided = Fraction(2**20 + 1, 2), Fraction(2**20 + 1, 2) + Fraction(1, 2**10)
     factor = Fraction(2) ** 40
-    assert quick_gaussian(first, [undecided, Fraction(0)], factor, 0) is None
-    assert quick_gaussian(first, [decided, Fraction(0)], factor, 0)[0] == 2**19 + 1
+    assert quick(first, [undecided, Fraction(0)], factor, 0) is None
+    assert quick(first, [decided, Fraction(0)], factor, 0)[0] == 2**19 + 1

@@ -201,7 +201,7 @@ def test_comparing_the_middles_of_balls_gives_other_integers(name, mismatches, g
 def fit(law, value, sigma, count, generator):
     """Smaller p-value of the distances from the footpoint and of a cosine of the directions."""
     footpoint = [value] * law.dim
-    found = np.array([law.draw(footpoint, 45, generator=generator).values() for _ in range(count)])
+    found = 2.0**-45 * law.draws(footpoint, 45, count, generator=generator)
     sign, k = np.sign(law.curvature), math.sqrt(abs(law.curvature))
     sine, cosine = (np.sin, np.cos) if sign > 0 else (np.sinh, np.cosh)
     r, t = k * np.linalg.norm(found, axis=1), k * np.linalg.norm(footpoint)

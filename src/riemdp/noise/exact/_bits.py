@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    #: What bits are read from.
+    Bytes: TypeAlias = "np.random.Generator | Replay"
     Uniforms = Callable[[], list["Uniform"]]
     #: An enclosure of python-flint.
     Ball = Any
 
-#: Bytes that are fetched from a generator at once, at least.
-_BLOCK = 256
+#: Bytes of a uniform variable that are read at first.
+WORD = 16
 
 
 @functools.cache
@@ -74,6 +76,27 @@ class Uniform:
         return arb((2 * self.prefix(bits) + 1, -bits - 1), (1, -bits - 1))
 
 
+class Replay:
+    """A generator's bytes, of which the first have been read before.
+
+    Parameters
+    ----------
+    begun : bytes
+    generator : numpy.random.Generator
+        Where the others come from.
+    """
+
+    def __init__(self, begun: bytes, generator: np.random.Generator) -> None:
+        self._begun, self._generator = begun, generator
+        self.read = 0
+
+    def bytes(self, count: int) -> bytes:
+        """Return the next bytes."""
+        first = self._begun[self.read : self.read + count]
+        self.read += count
+        return first + self._generator.bytes(count - len(first)) if len(first) < count else first
+
+
 class Bits:
     """Where uniform variables come from: a generator's bits, each used once.
 
@@ -82,10 +105,12 @@ class Bits:
     generator : numpy.random.Generator
         Source of randomness. Ideal bits give the ideal law; see docs/proofs/exact-draws for what
         a pseudorandom generator changes.
+    block : int, default 256
+        Bytes that are fetched from the generator at once, at least; a multiple of 4.
     """
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        self._generator = generator
+    def __init__(self, generator: Bytes, block: int = 256) -> None:
+        self._generator, self._least = generator, block
         self._block = b""
         self._used = 0
 
@@ -132,7 +157,7 @@ class Bits:
         parts, left = [self._block[self._used :]], count * size
         left -= len(parts[0])
         while left > 0:
-            parts.append(self._generator.bytes(max(_BLOCK, size)))
+            parts.append(self._generator.bytes(max(self._least, size)))
             left -= len(parts[-1])
         read = b"".join(parts)
         self._block, self._used = read[count * size :], 0
@@ -141,7 +166,7 @@ class Bits:
     def _read(self, count: int) -> bytes:
         end = self._used + count
         if end > len(self._block):
-            fresh = self._generator.bytes(max(_BLOCK, count))
+            fresh = self._generator.bytes(max(self._least, count))
             self._block, self._used, end = self._block[self._used :] + fresh, 0, count
         taken = self._block[self._used : end]
         self._used = end

@@ -14,11 +14,14 @@ from riemdp._errors import NotAttainableError
 from riemdp._potential import Kind
 from riemdp._radial_profile import EnclosedProfile, Profile, Trigonometry
 from riemdp._working_precision import working_precision
+from riemdp.noise.exact._balls import Balls, where
 from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from riemdp.noise.exact._bits import Bits, Uniform
 
@@ -30,6 +33,8 @@ _CERTIFY, _MOST_BITS = 256, 8192
 _NEWTON = 12
 #: Height of the maximum over the points where an envelope touches: one if they were found exactly.
 _LEAST_FALL, _MOST_FALL = 0.25, 3
+#: Proposals that are looked at together at least.
+_LEAST_TOGETHER = 24
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,50 @@ class ExactRadius:
             return pieces.left + (area - pieces.left_mass), arb(0)
         log_height = (pieces.right_floor + (pieces.mass - area) * pieces.right_rate).log()
         return pieces.right - log_height / pieces.right_rate, log_height
+
+    def together(
+        self, words: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_], tuple[Balls, Balls]]:
+        """Return which attempt each draw accepts, where that is certain, and ``s, c`` of radii.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (draws, 2 attempts)
+            The first 64 bits of the uniform variables that :meth:`draw` takes.
+        """
+        pieces, left = self._pieces(), np.arange(len(words))
+        found, certain = np.zeros(len(words), dtype=np.intp), np.zeros(len(words), dtype=np.bool_)
+        for attempt in range(words.shape[1] // 2):
+            place, height = words[left, 2 * attempt], words[left, 2 * attempt + 1]
+            radius, log_envelope = self._proposed(place)
+            reach = self.trigonometry.sine_cosine(radius)
+            above = pieces.density.log(radius, reach[0]) - pieces.level - log_envelope
+            accepted, refused = Balls.uniform(height).log().less(above)
+            if attempt == 0:
+                ends = reach
+            for end, own in zip(ends, reach, strict=True):
+                end.put(left, own)
+            found[left[accepted]], certain[left[accepted]] = attempt, True
+            left = left[refused]
+            if len(left) < _LEAST_TOGETHER:
+                break
+        return found, certain, ends
+
+    def _proposed(self, place: NDArray[np.uint64]) -> tuple[Balls, Balls]:
+        """Do what :meth:`_proposal` does for many; radii are infinite where it returns None."""
+        pieces = self._pieces()
+        area = Balls.uniform(place) * pieces.mass
+        in_left, after_left = area.less(pieces.left_mass)
+        before_right, in_right = area.less(pieces.inner_mass)
+        left = pieces.left_floor + area * pieces.left_rate
+        right = pieces.right_floor + (pieces.mass - area) * pieces.right_rate
+        log_height = where(in_left, left, right).log()
+        rate = where(in_left, Balls.of(pieces.left_rate), Balls.of(-pieces.right_rate))
+        outer = where(in_left, Balls.of(pieces.left), Balls.of(pieces.right)) + log_height / rate
+        in_inner = after_left & before_right
+        inner = pieces.left + (area - pieces.left_mass)
+        known = where(in_left | in_inner | in_right, Balls(0.0), Balls(0.0, 0.0, np.inf))
+        return where(in_inner, inner, outer) + known, where(in_inner, Balls(0.0), log_height)
 
     def _pieces(self) -> _Pieces:
         return at_working_precision(self._known, self._cut)

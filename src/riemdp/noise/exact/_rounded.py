@@ -18,6 +18,8 @@ from riemdp.noise.exact._bits import enclosures
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from riemdp.spaces import FloatArray
 
     Ball = Any
@@ -65,11 +67,19 @@ class Rounded:
         OverflowError
             If one lies beyond the range of float64.
         """
-        if self.longest <= _SHORT and abs(self.grid) <= _SHORT:  # a power of two rounds nothing
-            floats = np.array(self.integers, dtype=np.float64)
-            return np.asarray(np.ldexp(floats, -self.grid))
-        unit = Fraction(2) ** -self.grid
-        return np.array([float(n * unit) for n in self.integers])
+        integers: NDArray[Any] = np.array(self.integers, dtype=object)
+        return rounded_values(
+            integers.astype(float) if self.longest <= _SHORT else integers, self.grid
+        )
+
+
+def rounded_values(integers: NDArray[Any], grid: int) -> FloatArray:
+    """Return the nearest float64 of integers times ``2^-grid``."""
+    if integers.dtype != object and abs(grid) <= _SHORT:  # a power of two rounds nothing
+        return np.asarray(np.ldexp(integers.astype(np.float64), -grid))
+    unit = Fraction(2) ** -grid
+    found = [float(int(n) * unit) for n in integers.flat]
+    return np.array(found).reshape(integers.shape)
 
 
 def default_grid(sigma: float) -> int:

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError
 from riemdp._potential import Kind, potential
 from riemdp._radial_profile import no_normaliser
 from riemdp.noise._radial import RadialLaw
+from riemdp.noise.exact._balls import directions
 from riemdp.noise.exact._draw import ExactDraw, round_ends
 from riemdp.noise.exact._radius import ExactRadius, exact_radius
 from riemdp.noise.exact._rounded import ball_of
@@ -21,11 +24,16 @@ from riemdp.noise.exact._variates import direction, direction_uniforms, norm
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from riemdp.noise.exact._bits import Bits
-    from riemdp.noise.exact._draw import Ends
+    from riemdp.noise.exact._draw import Ends, Integers
     from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
+
+#: Attempts that nearly all draws make do with.
+_ATTEMPTS = 6
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,25 @@ class SpaceFormDraw(ExactDraw):
         ends = self._ends(bits, ladder, footpoint, self.radius if self.dim > 1 else None)
         return self._clamp(round_ends(ladder, ends, grid), grid)
 
+    @property
+    def _width(self) -> int:
+        """Those of some attempts and a direction."""
+        return 0 if self.dim == 1 else 2 * _ATTEMPTS + direction_uniforms(self.dim)
+
+    def _together(
+        self, words: NDArray[np.uint64], footpoint: Sequence[Fraction], grid: int
+    ) -> tuple[Integers, NDArray[np.bool_]]:
+        """See :meth:`ExactDraw._together`: an accepted attempt, then a direction."""
+        turns = direction_uniforms(self.dim)
+        attempt, accepted, reach = self._radial.together(words[:, : 2 * _ATTEMPTS])
+        rows = np.arange(len(words))
+        turn = directions(words[rows, 2 * attempt + 2 + np.arange(turns)[:, None]], self.dim)
+        ends = self._end(footpoint, reach, [turn[i] for i in range(self.dim)], self.radius)
+        unit = Fraction(2) ** grid
+        columns = [(x * ball_of(unit)).nearest() for x in ends]
+        integers, certain = (np.stack(each, axis=1) for each in zip(*columns, strict=True))
+        return integers, certain.all(axis=1) & accepted
+
     def ends(self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction]) -> Ends:
         """End of a ray from the footpoint; see :meth:`ExactDraw.ends`."""
         return self._ends(bits, ladder, footpoint, None)
@@ -130,17 +157,23 @@ class SpaceFormDraw(ExactDraw):
             length = radius()
             if length is None:
                 return None
-            return self._end(footpoint, length, direction(turns, self.dim), most)
+            reach = self._radial.trigonometry.sine_cosine(length)
+            return self._end(footpoint, reach, direction(turns, self.dim), most)
 
         return ends
 
     def _end(
-        self, footpoint: Sequence[Fraction], length: Ball, turn: Sequence[Ball], most: float | None
+        self,
+        footpoint: Sequence[Fraction],
+        reach: tuple[Ball, Ball],
+        turn: Sequence[Ball],
+        most: float | None,
     ) -> list[Ball]:
         """Coordinates of the end of a ray from the footpoint, shortened to a length.
 
-        The direction of the ray is given in the frame that is parallel along the geodesic from
-        the centre. All are entire functions of the footpoint: none takes another path at 0.
+        ``reach`` is ``s`` and ``c`` of the ray's length in units of ``1/k``. Its direction is given
+        in the frame that is parallel along the geodesic from the centre. All are entire functions
+        of the footpoint: none takes another path at 0.
         """
         trigonometry = self._radial.trigonometry
         k = ball_of(abs(Fraction(self.curvature))).sqrt()
@@ -148,7 +181,7 @@ class SpaceFormDraw(ExactDraw):
         distance = norm(start)
         sinc, half = trigonometry.sinc(distance), trigonometry.sinc(distance / 2)
         _, cosine = trigonometry.sine_cosine(distance)
-        reach_sine, reach_cosine = trigonometry.sine_cosine(length)
+        reach_sine, reach_cosine = reach
         toward = reach_sine * sum(u * v for u, v in zip(turn, start, strict=True))
         sign = trigonometry.sign
         along = reach_cosine * sinc - sign * toward * (half * half) / 2

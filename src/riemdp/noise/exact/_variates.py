@@ -5,6 +5,8 @@ All are exact in real arithmetic and take a fixed number of uniform variables.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -86,10 +88,6 @@ def direction_uniforms(dim: int) -> int:
 
 def norm(components: Sequence[Ball]) -> Ball:
     """Enclose the Euclidean norm."""
-    from flint import arb
-
-    square = arb(0)
-    for x in components:
-        square += x * x
+    square = functools.reduce(operator.add, (x * x for x in components))
     # A square is not negative, though an enclosure of it may hold negative numbers.
     return square.nonnegative_part().sqrt()
