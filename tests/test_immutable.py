@@ -19,7 +19,8 @@ def classes():
         for found in pkgutil.iter_modules(paths):
             module = importlib.import_module(f"riemdp.{package}.{found.name}")
             for kind in vars(module).values():
-                if dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:
+                own = isinstance(kind, type) and kind.__module__ == module.__name__
+                if own and dataclasses.is_dataclass(kind):
                     yield pytest.param(kind, id=f"{package}.{kind.__qualname__}")
 
 

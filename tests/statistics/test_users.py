@@ -24,8 +24,7 @@ from riemdp.spaces import (
     Sphere,
     Torus,
 )
-from riemdp.statistics import AddRemoveUser, ReplaceUser, TangentMean, _users
-from riemdp.statistics._records import record_coordinates
+from riemdp.statistics import AddRemoveUser, ReplaceUser, TangentMean
 from riemdp.statistics._users import means_of_users, owners_of
 
 SPACES = [
@@ -187,11 +186,13 @@ def test_records_without_coordinates_count_as_the_centre():
 
 
 def test_what_looks_at_places_is_given_one_record_at_a_time(monkeypatch):
+    given = Ball.unit_coordinates
+
     def by_place(ball, points):
-        found = record_coordinates(ball, points)
+        found = given(ball, points)
         return found + 2.0**-20 * np.arange(len(found))[:, None]
 
-    monkeypatch.setattr(_users, "record_coordinates", by_place)
+    monkeypatch.setattr(Ball, "unit_coordinates", by_place)
     ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.0)
     points = np.tile(ball.point(np.array([0.3, 0.1])), (6, 1))
     found = np.asarray(means_of_users(ball, Records(points, users=[0, 0, 1, 1, 2, 2])).points)
