@@ -224,8 +224,9 @@ def test_calibrated_scales_in_closed_form():
     parametric = RaoDP(0.5, distance="parametric")
     laplace = RiemannianLaplace.calibrate(Sphere(4), 0.3, parametric)
     assert laplace.sigma == pytest.approx(0.3 / (0.5 * 2.0), rel=1e-14)
-    assert TangentGaussian.calibrate(Euclidean(7), 0.3, parametric).sigma == 0.6
-    assert RiemannianLaplace.calibrate(Euclidean(1), 0.3, parametric).sigma == 0.6
+    scale = pytest.approx(0.6 * (1.0 + 2.0**-40), rel=3e-16)
+    assert TangentGaussian.calibrate(Euclidean(7), 0.3, parametric).sigma == scale
+    assert RiemannianLaplace.calibrate(Euclidean(1), 0.3, parametric).sigma == scale
     angle = TangentGaussian.calibrate(Euclidean(7), 0.3, RaoDP(0.5, distance="angle"))
     separation = 0.3 / angle.sigma
     assert math.exp(-(separation**2) / 8.0) == pytest.approx(math.cos(0.25), rel=1e-13)

@@ -62,7 +62,7 @@ def test_a_group_of_three_has_what_three_times_the_sensitivity_gives(budget, par
     release = mean(budget, mechanism=kind)
     group = release.group(3)
     assert getattr(group, parameter) == near(expected)
-    assert getattr(group, parameter) >= expected * (1.0 - 1e-12)
+    assert getattr(group, parameter) >= expected * (1.0 - 1e-11)
     assert group.adjacency == "groups of 3"
     alone = release.group(1)
     assert alone.adjacency == "replace-one"
@@ -302,7 +302,7 @@ def test_so_many_added_or_removed_move_a_sum_so_many_times_and_no_more(name):
         SUMS[name], records, BALL, GDP(0.5), adjacency="add-remove", mechanism="tangent-gaussian"
     )
     said = release.group(3).mu / 0.5 * query.add_remove(FLAT, "coordinates")
-    assert 0.999 * said < found <= said
+    assert 0.999 * said < found <= said * (1.0 + 1e-11)  # the noise has a margin
 
 
 def test_a_person_who_may_have_had_no_record_is_one_removed():

@@ -39,6 +39,7 @@ from riemdp.privacy import (
     gaussian_floor,
     gaussian_to_pure,
     implied_epsilon,
+    product_up,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ M = TypeVar("M", bound="Mechanism")
 
 #: Relative step from a root to more noise.
 _NUDGE = 1e-9
+#: Factor from a scale on R^d at sensitivity 1, times the sensitivity, to the scale of a release.
+_MARGIN = 1.0 + 2.0**-40
 #: Accuracy of a root, in the logarithm of the scale or of its distance to the last one.
 _ACCURACY = 1e-10
 #: Least relative distance to the last scale that is tried.
@@ -105,7 +108,24 @@ def enough_noise(
             return mechanism
         sigma *= 1.0 + step
         step *= 2.0
-    raise NotAttainableError(
+    raise _exceeds_float64(budget, sensitivity)
+
+
+def scaled(unit: float, sensitivity: float, budget: Budget) -> float:
+    """Scale on R^d from that at sensitivity 1, rounded up; ``NotAttainableError`` if ``inf``.
+
+    A scale from the exact product on has no worse privacy (docs/proofs/isotropic-curve.md, claim
+    9). The margin is more than the rounding of conversions, and less than a step of the grid that
+    curves are evaluated on: the budget that was met at sensitivity 1 is met as it is computed, too.
+    """
+    sigma = product_up(product_up(sensitivity, unit), _MARGIN)
+    if math.isinf(sigma):
+        raise _exceeds_float64(budget, sensitivity)
+    return sigma
+
+
+def _exceeds_float64(budget: Budget, sensitivity: float) -> NotAttainableError:
+    return NotAttainableError(
         f"the noise for {budget} at sensitivity {sensitivity:.6g} exceeds float64; choose a "
         "larger budget, a smaller ball, or more data"
     )

@@ -19,6 +19,7 @@ from riemdp.mechanisms._calibration import (
     enough_noise,
     isotropic_scales,
     least_noise,
+    scaled,
 )
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.mechanisms._rao import (
@@ -34,6 +35,7 @@ from riemdp.privacy import (
     affordable_mu,
     check_distance,
     classical_mu,
+    on_grid,
     quotient_up,
     root_of_squares_up,
 )
@@ -73,8 +75,11 @@ class _OfFamily(Mechanism):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
         build = functools.partial(cls, manifold, **options)
-        scales = _scales(cls._noise(manifold), sensitivity, budget)
-        return least_noise(build, scales, sensitivity, budget)
+        known = cls._noise(manifold)
+        form = known.form
+        if known.is_flat and known.constant_normaliser and form is not None:
+            return build(scaled(_unit_scale(cls.kind, form.dim, budget), sensitivity, budget))
+        return least_noise(build, _scales(known, sensitivity, budget), sensitivity, budget)
 
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Curve of the law; see :meth:`Mechanism.privacy`."""
@@ -97,6 +102,21 @@ class _OfFamily(Mechanism):
         if known.form is None and distance == "angle":
             return gaussian_guarantee(self.privacy(sensitivity).mu(), distance)
         return rao_guarantee(distance, parametric=known.length(self.sigma, sensitivity))
+
+
+@functools.lru_cache(maxsize=64)
+def _unit_scale(kind: Kind, dim: int, budget: Budget) -> float:
+    """Least scale on R^d at sensitivity 1; every other sensitivity has a multiple of it.
+
+    Its inverse lies on the grid that curves are evaluated on.
+    """
+    space = Euclidean(dim)
+    build = functools.partial(MECHANISMS[f"riemannian-{kind}"], space)
+    scales = [
+        quotient_up(1.0, on_grid(1.0 / sigma, up=False))
+        for sigma in _scales(family(kind, space), 1.0, budget)
+    ]
+    return least_noise(build, scales, 1.0, budget).sigma
 
 
 def _scales(known: Family, sensitivity: float, budget: Budget) -> list[float]:

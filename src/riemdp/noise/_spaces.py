@@ -20,6 +20,7 @@ from riemdp.privacy import (
     IsotropicCurve,
     LaplaceCurve,
     PureCurve,
+    on_grid,
     quotient_up,
     score_bound,
     up,
@@ -27,6 +28,7 @@ from riemdp.privacy import (
 from riemdp.spaces import FlatManifold, Hyperbolic, Sphere
 
 if TYPE_CHECKING:
+    from riemdp._potential import Kind
     from riemdp.privacy import PrivacyCurve
 
 #: Dimension up to which the integrals of the privacy curves are checked.
@@ -51,9 +53,12 @@ def has_curve(family: Family, sensitivity: float) -> bool:
     return form is not None and form.dim <= LARGEST_DIM and sensitivity < form.upper
 
 
-@functools.lru_cache(maxsize=32)
 def isotropic_curve(family: Family, sigma: float, sensitivity: float) -> IsotropicCurve:
     """Curve of the law, where that is the curve of a space form. Cached: it keeps its ``mu``.
+
+    On R^d it is a function of ``sensitivity / sigma``, of which a larger one covers less privacy:
+    it is evaluated at that ratio rounded up to a grid, so that scales which are multiples of their
+    sensitivities have one curve (docs/proofs/isotropic-curve.md, claim 9).
 
     Parameters
     ----------
@@ -85,7 +90,14 @@ def isotropic_curve(family: Family, sigma: float, sensitivity: float) -> Isotrop
             'RiemannianLaplace ("riemannian-laplace", pure epsilon) or TangentGaussian at a '
             'public base point ("tangent-gaussian")'
         )
-    return IsotropicCurve(family.kind, form.dim, form.curvature, sigma, sensitivity, form.upper)
+    if family.is_flat:
+        sigma, sensitivity = 1.0, on_grid(quotient_up(sensitivity, sigma), up=True)
+    return _curve(family.kind, form, sigma, sensitivity)
+
+
+@functools.lru_cache(maxsize=32)
+def _curve(kind: Kind, form: SpaceForm, sigma: float, sensitivity: float) -> IsotropicCurve:
+    return IsotropicCurve(kind, form.dim, form.curvature, sigma, sensitivity, form.upper)
 
 
 class Own(Family):

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from riemdp.privacy._reservation import Account, LedgerEntry, Reservation
     from riemdp.privacy._rounding import (
         ELEMENTARY,
+        on_grid,
         product_up,
         quotient_up,
         root_of_squares_up,
@@ -98,7 +99,7 @@ else:
             "_renyi": "RDP",
             "_reservation": "Account LedgerEntry Reservation",
             "_pure": "gaussian_to_pure pure_to_gaussian PureDP",
-            "_rounding": "ELEMENTARY product_up quotient_up root_of_squares_up up",
+            "_rounding": "ELEMENTARY on_grid product_up quotient_up root_of_squares_up up",
             "_isotropic_curve": "IsotropicCurve score_bound",
             "_zcdp": "ZCDP",
         },
@@ -166,6 +167,7 @@ __all__ = [
     "mean_noise",
     "noise_kind",
     "normal_fisher_rao_distance",
+    "on_grid",
     "parts_paid",
     "product_up",
     "pure_to_gaussian",

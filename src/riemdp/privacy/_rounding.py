@@ -83,6 +83,25 @@ def quotient_up(numerator: float, denominator: float) -> float:
     return math.nextafter(quotient, math.inf)
 
 
+def on_grid(value: float, *, up: bool) -> float:
+    """Nearest float of 39 significant bits that is not under a positive value, or not above it.
+
+    Parameters
+    ----------
+    value : float
+        Positive and finite.
+    up : bool
+        Which side.
+
+    Returns
+    -------
+    float
+    """
+    digits, exponent = math.frexp(value)
+    step = math.ceil if up else math.floor
+    return math.ldexp(step(math.ldexp(digits, 39)), exponent - 39)
+
+
 def product_up(first: float, second: float) -> float:
     """Smallest float not under the product of two positive numbers.
 
