@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 
 import mpmath
@@ -8,7 +9,7 @@ import pytest
 import scipy.integrate
 
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
-from riemdp.noise import RadialLaw, _affine_invariant_radial
+from riemdp.noise import RadialLaw, _volume_series
 from riemdp.noise._affine_invariant_radial import LARGEST_TABULATED, AffineInvariantRadial
 from riemdp.noise._volume_series import growth_rate
 
@@ -83,13 +84,15 @@ def test_laplace_moments_are_those_of_the_mixture(k, part):
     assert law.mean_square() == pytest.approx(square, rel=1e-9)
 
 
-@pytest.mark.slow
-def test_too_coarse_a_mixture_over_variances_is_noticed(monkeypatch):
-    exact = AffineInvariantRadial("laplace", 2, 0.5 * math.sqrt(2.0))
+@pytest.mark.parametrize("k", [2, 9])
+def test_coefficients_of_circles_too_far_apart_are_noticed(k, monkeypatch):
+    law = functools.partial(AffineInvariantRadial, "laplace", k, 0.8 / growth_rate(k))
+    exact = law()
     r = exact.quantile(np.linspace(0.05, 0.95, 50))
-    monkeypatch.setattr(_affine_invariant_radial, "_LARGEST_STEP", 2.5)
-    coarse = AffineInvariantRadial("laplace", 2, 0.5 * math.sqrt(2.0))
-    assert np.abs(coarse.cdf(r) - exact.cdf(r)).max() > 1e-4
+    monkeypatch.setattr(_volume_series, "_APART", 2.0)
+    np.testing.assert_allclose(law().cdf(r), exact.cdf(r), rtol=1e-12)
+    monkeypatch.setattr(_volume_series, "_APART", 60.0)
+    assert np.abs(law().cdf(r) - exact.cdf(r)).max() > 1e-4
 
 
 def test_a_law_next_to_its_end_has_moments_and_no_table():

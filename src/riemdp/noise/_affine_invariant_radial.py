@@ -14,7 +14,12 @@ from riemdp._checks import count, probabilities, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._potential import Kind, Potential, potential
 from riemdp.noise._radial import check_sigma, log_sphere_area
-from riemdp.noise._volume_series import growth_rate, log_mean_volume, volume_weights
+from riemdp.noise._volume_series import (
+    growth_rate,
+    log_coefficients,
+    log_mean_volume,
+    volume_weights,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -33,8 +38,6 @@ _FINENESS = 0.6
 _LARGEST_STEP = 0.25
 #: Largest matrices for which the law of the distance is tabulated under Laplace noise.
 LARGEST_TABULATED = 64
-#: Largest number of variances a Laplace law is a mixture over.
-_MOST_NODES = 1 << 13
 
 
 class _Volume(NamedTuple):
@@ -197,13 +200,13 @@ class AffineInvariantRadial:
                 f"distances under Laplace noise on SPD({self.k}) are tabulated up to k = "
                 f"{LARGEST_TABULATED}, beyond which that takes minutes; their mean is known"
             )
-        scales, masses = self._laplace_nodes()
-        parts = [volume_weights(self.k, float(scale)) for scale in scales]
-        first = min(start for start, _ in parts)
-        total = np.zeros(max(start + part.size for start, part in parts) - first)
-        for mass, (start, part) in zip(masses, parts, strict=True):
-            total[start - first : start - first + part.size] += mass * part
-        return self.dim + 2.0 * np.arange(first, first + total.size, dtype=float), total
+        volume, unit = self._laplace_volume, 2.0 * self.sigma**2
+        first, values = log_coefficients(self.k, unit * volume.low, unit * volume.high)
+        n = first + np.arange(values.size, dtype=float)
+        # f_n t^n has the mean f_n unit^n Gamma(shape + n) / Gamma(shape) under the flat law
+        values += n * math.log(unit) + scipy.special.gammaln(0.5 * (self.dim + 1) + n)
+        weights = np.exp(values - values.max())
+        return self.dim + 2.0 * n, weights / weights.sum()
 
     @functools.cached_property
     def _laplace_volume(self) -> _Volume:
@@ -237,30 +240,6 @@ class AffineInvariantRadial:
         """Log density, without its constant, of ``v = log(t / (2 sigma^2))``."""
         volume = log_mean_volume(self.k, 2.0 * self.sigma**2 * math.exp(v))
         return 0.5 * (self.dim + 1) * v - math.exp(v) + volume
-
-    def _laplace_nodes(self) -> tuple[FloatArray, FloatArray]:
-        """Variances t and probabilities, dense enough for every weight of the mixture.
-
-        The weight of n is a multiple of the integral of ``u^(dim + 2n) exp(-u^2)``, ``t = 2
-        sigma^2 u^2``: whatever n, a bell of deviation 1/2 in u, but a gamma density in log u next
-        to zero. The variable x of ``u = log(1 + e^x)`` is like log u there and like u beyond.
-        """
-        volume = self._laplace_volume
-        ends = np.sqrt(np.array([volume.low, volume.high]))
-        x_low, x_high = ends + np.log(-np.expm1(-ends))
-        step = _LARGEST_STEP if self.k > 3 else 0.5 * _LARGEST_STEP
-        number = math.ceil((x_high - x_low) / step)
-        if number > _MOST_NODES:
-            raise NotAttainableError(
-                f"distances under Laplace noise with sigma = {self.sigma:g} on SPD({self.k}) are "
-                "not tabulated: sigma is too close to where the normaliser ends; use a smaller "
-                "sigma (more data, a smaller ball, a larger epsilon)"
-            )
-        x = np.linspace(x_low, x_high, number + 1)
-        u = np.logaddexp(0.0, x)
-        values = np.array([self._log_variance_density(v) for v in 2.0 * np.log(u)])
-        masses = np.exp(values - values.max()) * np.exp(x - u) / u
-        return 2.0 * self.sigma**2 * np.square(u), masses / masses.sum()
 
     def _mixed(self, function: np.ufunc, x: FloatArray) -> FloatArray:
         shape, weights = self._mixture

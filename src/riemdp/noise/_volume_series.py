@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _LARGEST_EXPONENT = 120.0
 #: Largest number of weights.
 _MOST_WEIGHTS = 1 << 20
+#: Standard deviations between the circles that coefficients are taken from.
+_APART = 4.0
 #: Below this the logarithm's terms cancel and a power series takes over.
 _SERIES_BELOW = 0.3
 
@@ -102,6 +104,36 @@ def volume_weights(k: int, q: float) -> tuple[int, FloatArray]:
             break
     weights = np.maximum(np.fft.irfft(np.conj(values), count), 0.0)
     return first, np.asarray(weights / weights.sum())
+
+
+def log_coefficients(k: int, low: float, high: float) -> tuple[int, FloatArray]:
+    """First n that counts for a q from ``low`` to ``high``, and ``log f_n`` from it on.
+
+    The weights at one q know the coefficients where they are not small. From ``high`` downwards
+    each next q moves their mean by at most ``_APART`` deviations, as the weights are an exponential
+    family in ``log q`` and their deviation grows with q; the largest weight of an n is taken. An n
+    that has none above 1e-14 has ``-inf``.
+    """
+    parts = []
+    q = high
+    while True:
+        first, weights = volume_weights(k, q)
+        parts.append((first, weights, q))
+        n = first + np.arange(weights.size)
+        mean = float(weights @ n)
+        if q <= low or (first == 0 and weights[0] > 1e-3):
+            break
+        q = max(low, q * math.exp(-_APART / math.sqrt(float(weights @ np.square(n - mean)))))
+    start = parts[-1][0]
+    best = np.full(parts[0][0] + parts[0][1].size - start, 1e-14)
+    found = np.full(best.size, -math.inf)
+    for first, weights, q in parts:
+        own = slice(first - start, first - start + weights.size)
+        better = weights > best[own]
+        n = first + np.flatnonzero(better)
+        best[own][better] = weights[better]
+        found[own][better] = np.log(weights[better]) + log_mean_volume(k, q) - n * math.log(q)
+    return start, found
 
 
 def _log_mean_volume(k: int, q: complex) -> complex:
