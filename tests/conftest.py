@@ -53,6 +53,7 @@ def projecting(monkeypatch):
     """Have every draw of one answer projected onto the ball, or none."""
 
     def choose(project):
+        _run._kept.cache_clear()
         monkeypatch.setattr(_run, "with_projection", lambda made: replace(made, projected=project))
 
     return choose
@@ -62,6 +63,7 @@ def projecting(monkeypatch):
 def _nothing_is_known_yet():
     """What a test changes inside the library must not meet what the test before left known."""
     _rules._kept.cache_clear()
+    _run._kept.cache_clear()
 
 
 def _refuse_a_key():

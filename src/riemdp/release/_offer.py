@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -315,17 +316,23 @@ class Offer:
         dict of str to (str or None)
             By the part that makes the claim.
         """
+        before, after = self._other_proofs
+        return both_proved(before, _claims(budget, budget.proofs()), after)
+
+    @functools.cached_property
+    def _other_proofs(self) -> tuple[dict[str, str | None], dict[str, str | None]]:
+        """Claims of all parts but the budget: those that are named before it, and after it."""
         statistic, ball = self.statistic, self.ball
         distinct = {id(each.mechanism): each for each in self.asked}.values()  # many are alike
         mechanisms = [each.mechanism for each in distinct]
         claims: list[Mapping[str, str | None]] = [ball_proofs(ball)]
         claims += [_claims(each, each.proofs()) for each in mechanisms]
         claims += [{"exact draw": each.draw.proof} for each in distinct if each.draw is not None]
-        claims += [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
-        claims.append(_claims(statistic, statistic.proofs_on(ball)))
+        after = [_claims(self.neighbours, self.neighbours.proofs())]
+        after.append(_claims(statistic, statistic.proofs_on(ball)))
         others = (self.value.ball, *(each.answers for each in self.asked))
-        claims += [ball_proofs(other) for other in others if other is not ball]
-        return both_proved(*claims)
+        after += [ball_proofs(other) for other in others if other is not ball]
+        return both_proved(*claims), both_proved(*after)
 
     def unproven(self, budget: Budget) -> str:
         """Return the names of what has no proof, empty if there is none. See :meth:`proofs`."""

@@ -214,6 +214,44 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 shown_as = found.ball.manifold.present(raw)
         object.__setattr__(self, "value", shown_as)
 
+    @classmethod
+    def of_offer(cls, made: Offer, value: Value, **stated: Any) -> Release:
+        """Release of an offer, which is not put together again where it has one answer.
+
+        Parameters
+        ----------
+        made : Offer
+            With its draw.
+        value : Value
+            What the integers lead to.
+        **stated
+            Fields that do not follow from these.
+
+        Returns
+        -------
+        Release
+        """
+        release: Any = cls.__new__(cls)
+        release.__dict__["_outcome"] = value
+        if len(made.asked) == 1:
+            release.__dict__["offer"] = made
+        release.__init__(
+            value=value.raw,
+            mechanism=made.mechanism,
+            scales=tuple(each.mechanism.sigma for each in made.asked),
+            statistic=made.statistic,
+            sensitivity=made.sensitivity,
+            tol=made.tol,
+            ball=made.ball,
+            n=made.n,
+            neighbours=made.neighbours,
+            projected=made.projected,
+            stated_moves=tuple((each.sensitivity, each.tol) for each in made.asked[:-1]),
+            **stated,
+        )
+        found: Release = release
+        return found
+
     @functools.cached_property
     def _outcome(self) -> Value | None:
         """What the integers lead to; None of integers that are none of its answers."""

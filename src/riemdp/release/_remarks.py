@@ -114,7 +114,7 @@ def at_the_boundary(release: Release) -> str:
     """
     if release.shrunk:
         return ""
-    for ball in (_public(release), release.ball):
+    for ball in (release.ball,) if release.search is None else (release.search.ball, release.ball):
         found = [place for place in _places(release, ball) if place.is_at_boundary]
         off = [place for place in found if not place.is_noise]
         parts = len(ball.parts)

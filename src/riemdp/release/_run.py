@@ -18,7 +18,7 @@ from riemdp._errors import (
     UnsupportedNeighboursError,
 )
 from riemdp._keywords import with_advice
-from riemdp._part import both_proved
+from riemdp._part import both_proved, changes, is_own_throughout
 from riemdp._progress import ticks, uncounted, work
 from riemdp._versions import installed_versions
 from riemdp.mechanisms import calibrated
@@ -28,7 +28,15 @@ from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import after_charge, charged, check_relation
 from riemdp.release._costs import check_costs
 from riemdp.release._least_error import check_accountant, least_error, named
-from riemdp.release._offer import Asked, Offer, Terms, computed_sensitivity, not_proved, passes
+from riemdp.release._offer import (
+    Asked,
+    Offer,
+    Terms,
+    computed_sensitivity,
+    not_proved,
+    passes,
+    wanted_mean,
+)
 from riemdp.release._options import (
     Options,
     check_searched,
@@ -67,7 +75,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy import Anchor
-    from riemdp.release._offer import Wanted
+    from riemdp.release._offer import AnyMechanism, Wanted
     from riemdp.release._options import ReleaseOptions, SupportsSpend
     from riemdp.release._unopened import Source
     from riemdp.statistics import Records
@@ -201,26 +209,17 @@ class Ready:
         data = self.data.seen(chosen)
         with uncounted(chosen.n is None):
             value, integers = drawn(chosen, data, self.source, limit=limit)
-        return Release(
-            value=value.raw,
+        return Release.of_offer(
+            chosen,
+            value,
             guarantee=stated["guarantee"],
-            mechanism=chosen.mechanism,
-            scales=tuple(each.mechanism.sigma for each in chosen.asked),
-            statistic=chosen.statistic,
             reason=self.reason,
-            sensitivity=chosen.sensitivity,
-            tol=chosen.tol,
-            ball=chosen.ball,
-            n=chosen.n,
-            neighbours=chosen.neighbours,
             private=stated["private"],
-            projected=chosen.projected,
             rounded=integers,
             search=None if found is None else found.receipt(limit),
             anchor=anchor,
             stated_proofs=tuple(stated["proofs"].items()),
             stated_versions=tuple(stated["versions"].items()),
-            stated_moves=tuple((each.sensitivity, each.tol) for each in chosen.asked[:-1]),
             nonce=self.nonce,
         )
 
@@ -302,15 +301,34 @@ def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer
     that is not allowed.
     """
     mechanism, allowed = options.mechanism, options.allow_unproven
+    if wanted is wanted_mean and type(mechanism) is str and is_own_throughout(terms):
+        return _kept(mechanism, terms, terms.ball.center.tobytes(), allowed, changes())
+    return _checked(wanted, mechanism, terms, allow_unproven=allowed)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept(
+    mechanism: str, terms: Terms, _center: bytes, allowed: bool, _changes: int
+) -> tuple[Offer, str]:
+    """Keep the offer of a mean, of public values of this library alone, until a table changes.
+
+    Centres are told apart by their bits: -0.0 equals 0.0, and a release states the one given.
+    """
+    return _checked(wanted_mean, mechanism, terms, allow_unproven=allowed)
+
+
+def _checked(
+    wanted: Wanted, mechanism: AnyMechanism | str, terms: Terms, *, allow_unproven: bool
+) -> tuple[Offer, str]:
     if isinstance(mechanism, str) and mechanism == "auto":
-        chosen, reason = _in_fewest_passes(wanted, terms, allow_unproven=allowed)
+        chosen, reason = _in_fewest_passes(wanted, terms, allow_unproven=allow_unproven)
     else:
         kind = named(mechanism)
         statistic = wanted(terms.ball, kind)
         chosen = replace(terms, rereads=True).offer(statistic, kind)
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
-        if not allowed and (missing := chosen.unproven(terms.budget)):
+        if not allow_unproven and (missing := chosen.unproven(terms.budget)):
             raise not_proved(missing)
     return with_projection(chosen), reason
 
