@@ -109,7 +109,7 @@ def test_mechanisms_on_a_line_have_this_curve():
     assert TangentLaplace(line, 2.0).privacy(1.0) == LaplaceCurve(0.5)
     assert RiemannianLaplace(line, 2.0).privacy(1.0) == LaplaceCurve(0.5)
     for other in (Euclidean(2), SPDLogEuclidean(2)):
-        own = IsotropicCurve("laplace", other.dim, 0.0, 2.0, 1.0)
+        own = IsotropicCurve("laplace", other.dim, 0.0, 1.0, 0.5)  # of the ratio alone
         assert TangentLaplace(other, 2.0).privacy(1.0) == own
         assert RiemannianLaplace(other, 2.0).privacy(1.0) == own
     wide = Euclidean(1001)

@@ -24,8 +24,9 @@ from riemdp._errors import (
     UnsupportedBudgetError,
     UnsupportedManifoldError,
 )
+from riemdp._zero import zero_between
 from riemdp.mechanisms._rao import isotropic_gaussian_sigma, laplace_guarantee, laplace_ratio
-from riemdp.noise import has_curve, isotropic_curve
+from riemdp.noise import family, has_curve, isotropic_curve
 from riemdp.privacy import (
     ZCDP,
     ApproxDP,
@@ -41,6 +42,7 @@ from riemdp.privacy import (
     implied_epsilon,
     product_up,
 )
+from riemdp.spaces import Euclidean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -324,7 +326,7 @@ class _Noise:
                 raise self._unattainable(budget, f"mu tends to {floor:.6g}")
         goal, sigma = wanted, self.sensitivity / wanted
         if self.is_lossless:
-            sigma = self._moved / gaussian_to_pure(wanted)
+            sigma = self._moved * self._flat_scale(wanted, budget)
         for _ in range(6):
             sigma = self._root(functools.partial(self._excess_mu, goal), sigma, math.inf, budget)
             proved = self.curve(sigma).mu()
@@ -336,6 +338,13 @@ class _Noise:
         raise beyond_float64(
             budget, self.sensitivity, self.family.manifold, "mu is not bounded closely enough"
         )
+
+    def _flat_scale(self, wanted: float, budget: Budget) -> float:
+        """Guess of the scale at sensitivity 1: that on R^d, which curvature hardly changes."""
+        if self.family.is_flat:
+            return 1.0 / gaussian_to_pure(wanted)
+        flat = family(self.family.kind, Euclidean(self._space[0]))
+        return _mu_scale(_Noise(flat, 1.0), wanted, budget)
 
     def _excess_mu(self, goal: float, sigma: float) -> float:
         """Log of ``mu`` at ``epsilon = 0`` over a goal: one integral, mostly the largest ``mu``."""
@@ -379,7 +388,7 @@ class _Noise:
                 low, high = low / (1.0 + step), low
                 step *= 4.0
         ends = to_place(low), to_place(high)
-        root = float(scipy.optimize.brentq(at_place, *ends, xtol=_ACCURACY, rtol=1e-15))
+        root = zero_between(at_place, *ends, xtol=_ACCURACY, rtol=1e-15)
         return min(to_scale(root) * (1.0 + _NUDGE), last)
 
     def _unattainable(self, budget: Budget, tendency: str) -> NotAttainableError:

@@ -42,7 +42,7 @@ from riemdp.privacy import (
 from riemdp.spaces import Euclidean, check_manifold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike
@@ -74,7 +74,7 @@ class _OfFamily(Mechanism):
         """Mechanism with the least scale of the family that is proved to suffice."""
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
-        build = functools.partial(cls, manifold, **options)
+        build: Callable[[float], Self] = functools.partial(cls, manifold, **options)
         known = cls._noise(manifold)
         form = known.form
         if known.is_flat and known.constant_normaliser and form is not None:

@@ -13,9 +13,9 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import scipy
 
 from riemdp._errors import NotAttainableError, UnsupportedBudgetError
+from riemdp._zero import zero_between
 from riemdp.noise import RadialLaw, fisher_information
 from riemdp.privacy import RaoDP, affordable_epsilon, angle_of_response, angle_of_separation, up
 
@@ -188,6 +188,4 @@ def _root(function: Callable[[float], float], value: float, low: float, high: fl
     def excess(log: float) -> float:
         return math.log(function(math.exp(log)) / value)
 
-    return math.exp(
-        scipy.optimize.brentq(excess, math.log(low), math.log(high), xtol=1e-14, rtol=1e-14)
-    )
+    return math.exp(zero_between(excess, math.log(low), math.log(high), xtol=1e-14, rtol=1e-14))

@@ -12,6 +12,7 @@ import scipy
 
 from riemdp._checks import probabilities
 from riemdp._potential import potential
+from riemdp._zero import zero_between
 from riemdp.noise._radial import RadialLaw
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class PartOfRadial:
             low -= 1.0
         while excess(high) < 0.0:
             high += 1.0
-        return math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-12)))
+        return math.exp(zero_between(excess, low, high, xtol=1e-12))
 
     @functools.cached_property
     def _nodes(self) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -14,6 +14,7 @@ import scipy
 from riemdp._checks import positive, real, real_array
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
+from riemdp._zero import zero_between
 from riemdp.privacy._budget import Budget, check_delta, check_parameter, check_share
 from riemdp.privacy._pure import PureDP, gaussian_to_pure, pure_to_gaussian
 from riemdp.privacy._rounding import (
@@ -139,9 +140,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     if _excess(mu, 0.0, delta) <= 0.0:  # the root lies within the error allowance of 0
         epsilon = 0.0
     else:
-        epsilon = float(
-            scipy.optimize.brentq(lambda e: _excess(mu, e, delta), 0.0, upper, xtol=1e-300)
-        )
+        epsilon = zero_between(lambda e: _excess(mu, e, delta), 0.0, upper, xtol=1e-300)
     step = max(1e-12 * epsilon, 1e-12 * mu * mu, 5e-324)
     return first_within(lambda e: gaussian_delta_up(mu, e), delta, epsilon, step, upper)
 
@@ -192,7 +191,7 @@ def _largest_mu(epsilon: float, delta: float) -> float:
     upper = 2.0 * lower
     while _excess(upper, epsilon, delta) < 0.0:
         upper *= 2.0
-    log_mu = scipy.optimize.brentq(
+    log_mu = zero_between(
         lambda m: _excess(math.exp(m), epsilon, delta), math.log(lower), math.log(upper), xtol=1e-14
     )
     mu = math.exp(log_mu)

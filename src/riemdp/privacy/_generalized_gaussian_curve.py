@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 
 from riemdp._checks import positive
+from riemdp._zero import zero_between
 from riemdp.privacy._budget import check_delta, check_epsilon
 from riemdp.privacy._isotropic_mu import BracketedCurve, LossPoints, bracket
 from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, log_integrals
@@ -390,7 +391,7 @@ class GeneralizedGaussianCurve(BracketedCurve):
             return math.exp(high)
         if excess(high) > 0.0:  # of a limit that rounding of its logarithm lowers
             return limit
-        root: Any = scipy.optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15)
+        root = zero_between(excess, low, high, xtol=1e-15, rtol=1e-15)
         epsilon = math.exp(root)
         return first_within(self._at, delta, epsilon, 1e-15 * epsilon, limit)
 

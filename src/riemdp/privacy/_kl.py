@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-import scipy
 
 from riemdp._part import register
+from riemdp._zero import zero_between
 from riemdp.privacy._budget import Additive, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pure import PureDP, response_epsilon
@@ -91,7 +91,7 @@ class KLDP(Additive):
         upper = 2.0 * (self.alpha + 1.0) / delta
         if upper > 1e300:
             return math.inf
-        log_epsilon = scipy.optimize.brentq(
+        log_epsilon = zero_between(
             lambda v: math.log(self.delta_at(math.expm1(v))) - math.log(delta),
             0.0,
             math.log1p(upper),

@@ -13,6 +13,7 @@ import scipy
 from riemdp._checks import positive
 from riemdp._errors import UnsupportedBudgetError
 from riemdp._part import register
+from riemdp._zero import zero_between
 from riemdp.privacy._budget import Additive, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._rounding import ELEMENTARY, delta_up, first_within, sum_up, up
 from riemdp.privacy._rules import composition
@@ -159,7 +160,7 @@ def response_epsilon(divergence: float, order: float) -> float:
     if divergence < 0.1:
         upper = 1.02 * math.sqrt(2.0 * divergence)
     lower = min(divergence, upper) * (1.0 - 1e-12)
-    epsilon: float = scipy.optimize.brentq(
+    epsilon = zero_between(
         lambda e: response_divergence(e, order) - divergence, lower, upper, xtol=1e-300, rtol=4e-15
     )
     step = 4e-15 * epsilon

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-import scipy
 
 from riemdp._part import register
+from riemdp._zero import zero_between
 from riemdp.privacy._budget import Additive, Budget, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._kl import KLDP, mean_loss
@@ -121,14 +121,12 @@ class ZCDP(Additive):
         # At the best order, log(1/delta) = rho x^2 + log(1 + x).
         depth = -math.log(delta)
         upper = min(math.sqrt(depth / rho), math.expm1(min(depth, 700.0)))
-        x = float(
-            scipy.optimize.brentq(
-                lambda y: rho * y * y + math.log1p(y) - depth,
-                0.0,
-                upper * (1.0 + 1e-9),
-                xtol=1e-300,
-                rtol=1e-14,
-            )
+        x = zero_between(
+            lambda y: rho * y * y + math.log1p(y) - depth,
+            0.0,
+            upper * (1.0 + 1e-9),
+            xtol=1e-300,
+            rtol=1e-14,
         )
         order_terms = (depth - math.log1p(x)) / x - math.log1p(1.0 / x)
         epsilon = self.xi + rho * (1.0 + x) + order_terms

@@ -10,6 +10,7 @@ import scipy
 
 from riemdp._checks import shown
 from riemdp._errors import NotAttainableError, UnsupportedBudgetError, UnsupportedError
+from riemdp._zero import zero_between
 from riemdp.mechanisms._rao import angle_of, laplace_ratio, pure_epsilon_at_angle
 from riemdp.noise import bisected
 from riemdp.privacy import (
@@ -134,7 +135,7 @@ def _largest_ratio(
         step *= 2.0
     if low == high or high >= 700.0:
         return math.exp(low)
-    return math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=accuracy, rtol=1e-15)))
+    return math.exp(zero_between(excess, low, high, xtol=accuracy, rtol=1e-15))
 
 
 def _ratio_of_mu(mu: float, power: float) -> float:

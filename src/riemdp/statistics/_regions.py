@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Literal, cast, final
+from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, is_one_of, real, real_array, shown
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._zero import zero_between
 from riemdp.statistics._moments import ReleasedMoments, check_level
 
 if TYPE_CHECKING:
@@ -96,7 +97,6 @@ def calibrated(dim: int, alpha: float, *, noise: float, floor: float) -> tuple[f
 @lru_cache(maxsize=256)
 def _inflation(dim: int, alpha: float, noise: float) -> tuple[float, float]:
     """Return the critical value, and the inflation in units of the noise."""
-    from scipy.optimize import brentq
     from scipy.special import chdtri
 
     critical = float(chdtri(dim, (1.0 - _LEFT) * alpha))
@@ -110,7 +110,7 @@ def _inflation(dim: int, alpha: float, noise: float) -> tuple[float, float]:
     enough = 1.0
     while excess(enough) > 0.0:
         enough *= 2.0
-    root = cast("float", brentq(excess, 0.0, enough, xtol=1e-7))
+    root = zero_between(excess, 0.0, enough, xtol=1e-7)
     while excess(root) > 0.0:  # the root is known to both sides
         root += 1e-6
     return critical, root
@@ -143,7 +143,6 @@ def largest_eigenvalue_quantile(dim: int, beta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _quantile(dim: int, beta: float) -> float:
-    from scipy.optimize import brentq
 
     edge, target = math.sqrt(2.0 * dim), math.log(beta)
 
@@ -154,7 +153,7 @@ def _quantile(dim: int, beta: float) -> float:
     while excess(edge + width) > 0.0:
         width *= 2.0
     # At the edge itself the number is more than 0.07.
-    return float(brentq(excess, edge, edge + width, xtol=1e-12)) * (1.0 + _UP)
+    return zero_between(excess, edge, edge + width, xtol=1e-12) * (1.0 + _UP)
 
 
 def log_mean_number_above(dim: int, level: float) -> float:

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import scipy
 
 from riemdp._checks import count, is_one_of, positive, scale, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
+from riemdp._zero import zero_between
 from riemdp.spaces import Ball, check_ball
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def _tight_constant(angle: float) -> float:
         """Return the derivative of the objective times a positive factor."""
         return slope * (1.0 - u * u) / (1.0 + (slope * u) ** 2) - u * math.atan(slope * u)
 
-    u = scipy.optimize.brentq(derivative, 0.0, 1.0, xtol=1e-12)
+    u = zero_between(derivative, 0.0, 1.0, xtol=1e-12)
     half_width = 2.0 * math.atan(slope * u) * math.sqrt((1.0 - u) * (1.0 + u))
     return float(2.0 * half_width / _hessian_bound(angle))
 

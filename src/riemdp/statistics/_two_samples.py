@@ -11,6 +11,7 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError
+from riemdp._zero import zero_between
 from riemdp.statistics._regions import (
     SHARE_MEAN,
     calibrated,
@@ -136,22 +137,18 @@ class _Levels:
 
     def pvalue(self) -> float:
         """Least level above which all levels are rejected at."""
-        from scipy.optimize import brentq
-
         highest = 1.0
         for edge in _EDGES:
             inflation = self._inflation(_REFERENCE * edge)
             if self._excess(edge, inflation) > 0.0:
                 if self._excess(highest, inflation) >= 0.0:
                     return highest
-                root = brentq(
-                    lambda x, b: self._excess(math.exp(x), b),
-                    math.log(edge),
-                    math.log(highest),
-                    args=(inflation,),
-                    xtol=1e-6,
-                )
-                return min(highest, math.exp(float(root) + 2e-6))
+
+                def excess(x: float, b: float = inflation) -> float:
+                    return self._excess(math.exp(x), b)
+
+                root = zero_between(excess, math.log(edge), math.log(highest), xtol=1e-6)
+                return min(highest, math.exp(root + 2e-6))
             highest = edge
         return highest
 
