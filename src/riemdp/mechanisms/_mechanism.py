@@ -139,8 +139,8 @@ class Mechanism(Part, sort="mechanism"):
     --------
     >>> import riemdp
     >>> law = riemdp.TangentGaussian.calibrate(riemdp.Euclidean(3), 0.1, riemdp.GDP(0.5))
-    >>> law.sigma, f"{law.privacy(0.1).mu():.4f}"
-    (0.2, '0.5000')
+    >>> f"{law.sigma:.4f}", f"{law.privacy(0.1).mu():.4f}"
+    ('0.2000', '0.5000')
     """
 
     manifold: Manifold
