@@ -31,7 +31,7 @@ from riemdp import (
     verify,
 )
 from riemdp.cli import app
-from riemdp.release import _least_error
+from riemdp.release import _least_error, _run
 from riemdp.statistics import Answer, Prepared, answer
 
 FOLDER = Path(__file__).parent / "data" / "outside"
@@ -281,6 +281,7 @@ def test_plan_lists_it_and_auto_takes_it_where_that_is_allowed(outside, monkeypa
     curved = plan(Sphere(2), 0.5, 60, PureDP(1.0))["outside.Logistic"]
     assert "outside.Logistic is for Euclidean(1), got Sphere" in curved.problem
     monkeypatch.setattr(_least_error, "MECHANISMS", {})
+    _run._kept.cache_clear()
     with pytest.raises(riemdp.UnprovenMechanismError, match=r"of outside\.Logistic\. Pass"):
         private_mean(data, ball, PureDP(1.0))
     release = private_mean(data, ball, PureDP(1.0), **UNPROVEN)

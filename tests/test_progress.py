@@ -13,6 +13,7 @@ import riemdp
 from riemdp import GDP, Accountant, Ball, Chunks, Euclidean, Power, Sphere
 from riemdp._progress import progress, ticks, uncounted, work
 from riemdp.auditing import search_pair
+from riemdp.release import _run
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 BUDGET = GDP(1.0)
@@ -27,7 +28,8 @@ class Events(list):
 
 
 def watched(call):
-    """Events of a call, whether it fails or not."""
+    """Events of a call that knows nothing yet, whether it fails or not."""
+    _run._kept.cache_clear()
     seen = Events()
     with progress(seen), contextlib.suppress(riemdp.RiemdpError, TypeError):
         call()

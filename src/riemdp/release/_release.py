@@ -215,7 +215,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         object.__setattr__(self, "value", shown_as)
 
     @classmethod
-    def of_offer(cls, made: Offer, value: Value, **stated: Any) -> Release:
+    def _of_offer(cls, made: Offer, value: Value, **stated: Any) -> Release:
         """Release of an offer, which is not put together again where it has one answer.
 
         Parameters

@@ -209,7 +209,7 @@ class Ready:
         data = self.data.seen(chosen)
         with uncounted(chosen.n is None):
             value, integers = drawn(chosen, data, self.source, limit=limit)
-        return Release.of_offer(
+        return Release._of_offer(
             chosen,
             value,
             guarantee=stated["guarantee"],
