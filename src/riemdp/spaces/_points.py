@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Entries of an array that are worked on at once where temporary arrays should stay in the cache.
 CHUNK_ENTRIES = 16384
+#: Coordinates up to which squares are added column by column.
+_COLUMNS = 16
 
 
 def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArray:
@@ -37,6 +39,28 @@ def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArr
         block = flat[start : start + step]
         np.dot(block * block, metric, out=result[start : start + step])
     return result.reshape(array.shape[:-1])
+
+
+def squares(vectors: FloatArray) -> FloatArray:
+    """Squares of norms over the last axis; few coordinates column by column.
+
+    That is several times faster than along rows.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (..., d)
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    width = vectors.shape[-1]
+    if not 0 < width <= _COLUMNS:
+        return np.asarray(np.square(vectors).sum(axis=-1))
+    total = np.square(vectors[..., 0])
+    for i in range(1, width):
+        total = total + np.square(vectors[..., i])
+    return np.asarray(total)
 
 
 def all_within(values: FloatArray, middle: float, deviation: float) -> bool:
@@ -111,24 +135,28 @@ def finite_in_units(vectors: FloatArray, length: float) -> FloatArray:
 def _clip(vectors: FloatArray, radius: float) -> FloatArray:
     """:func:`clip_norm` of all vectors at a time."""
     with np.errstate(all="ignore"):
-        if _surely_inside(vectors, radius):
+        doubtful = ~_surely_inside(vectors, radius)
+        if not doubtful.any():
             return np.asarray(vectors)
-        exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))[1]
-        scaled = np.ldexp(vectors, -exponent)
-        norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+        some = vectors[doubtful]
+        exponent = np.frexp(np.abs(some).max(axis=-1, keepdims=True))[1]
+        scaled = np.ldexp(some, -exponent)
+        norm = np.sqrt(squares(scaled))[..., None]
         outside = np.ldexp(norm, exponent) > radius
         if not outside.any():
             return np.asarray(vectors)
         shortened = scaled * (radius / np.where(outside, norm, 1.0))
-    return np.where(outside, shortened, vectors)
+    found = np.array(vectors)
+    found[doubtful] = np.where(outside, shortened, some)
+    return found
 
 
-def _surely_inside(vectors: FloatArray, radius: float) -> bool:
-    """Whether all vectors are shorter by more than rounding of plain squares explains."""
-    if not 1e-140 < radius < 1e140 or not vectors.size:
-        return False
-    square = np.einsum("...i,...i->...", vectors, vectors)
-    return bool(square.max() <= (radius * (1.0 - 1e-6)) ** 2)  # not of NaN
+def _surely_inside(vectors: FloatArray, radius: float) -> NDArray[np.bool_]:
+    """Whether vectors are shorter by more than rounding of plain squares explains."""
+    if not 1e-140 < radius < 1e140:
+        return np.zeros(vectors.shape[:-1], dtype=bool)
+    limit = (radius * (1.0 - 1e-6)) ** 2
+    return np.asarray(squares(vectors) <= limit)  # not of NaN
 
 
 def _clip_rows(vectors: FloatArray, radius: float) -> FloatArray:

@@ -22,6 +22,7 @@ from riemdp.spaces._points import (
     check_shape,
     raise_first,
     square_norm,
+    squares,
 )
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Sphere(Manifold):
         for _ in range(2):  # once leaves rounding of |across| before, which may be much larger
             along = np.einsum("...i,...i->...", across, base)[..., None]
             across = across - self.curvature * along * base
-        length = np.linalg.norm(across, axis=-1, keepdims=True)
+        length = np.sqrt(squares(across))[..., None]
         dist = self.dist(base, point)[..., None]
         log = across * np.divide(dist, length, out=np.ones_like(dist), where=length > 0)
         return np.asarray(log), np.asarray((length == 0.0) & ~near)[..., 0]
@@ -163,8 +164,7 @@ class Sphere(Manifold):
         """Great-circle distance, accurate to rounding from 0 to the antipode."""
         a = as_floats(a)
         b = as_floats(b)
-        chord = np.linalg.norm(a - b, axis=-1)
-        cochord = np.linalg.norm(a + b, axis=-1)
+        chord, cochord = np.sqrt(squares(a - b)), np.sqrt(squares(a + b))
         return np.asarray(2.0 / math.sqrt(self.curvature) * np.arctan2(chord, cochord))
 
     def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
@@ -213,6 +213,8 @@ class Sphere(Manifold):
     def _total_log(self, center: ArrayLike, points: FloatArray) -> FloatArray:
         """Logarithm; of the antipode, along the first basis vector."""
         log, antipodal = self.log_or_antipode(center, points)
+        if not antipodal.any():
+            return log
         direction = np.zeros(self.dim)
         direction[0] = self.injectivity_radius
         fixed = self.tangent_vector(center, direction)

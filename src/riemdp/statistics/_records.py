@@ -33,8 +33,10 @@ def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
     """
     with np.errstate(all="ignore"):
         coordinates = ball.coordinates(data)
-    finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)
-    return np.where(finite, coordinates, 0.0)
+    finite = np.isfinite(coordinates)
+    if finite.all():  # along rows it takes several times as long
+        return coordinates
+    return np.where(finite.all(axis=-1, keepdims=True), coordinates, 0.0)
 
 
 def whole_weights(weights: ArrayLike) -> NDArray[np.int64]:
