@@ -4,6 +4,7 @@
 #include "logarithms.h"
 #include "logarithms_3x3.h"
 #include "matrices.h"
+#include "space_form_sums.h"
 
 #define TABLE_OF(width) kernels_##width
 #define TABLE(width) TABLE_OF(width)
@@ -16,5 +17,6 @@ extern const Kernel TABLE(LANES)[] = {
     {"exponentials", 3, 2, exponentials},
     {"grams", 4, 2, grams},
     {"defects", 5, 2, defects},
+    {"space_form_sums", 5, 2, space_form_sums},
     {nullptr, 0, 0, nullptr},
 };

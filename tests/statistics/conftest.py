@@ -44,3 +44,9 @@ def sums():
 def subspaces():
     """What ``subspaces.py``, beside this file, defines."""
     return _beside("subspaces")
+
+
+@pytest.fixture(scope="session")
+def space_forms():
+    """What ``space_forms.py``, beside this file, defines."""
+    return _beside("space_forms")

@@ -86,8 +86,8 @@ class Footpoint(Query):
             return 0.0
         if floor > _CERTIFIABLE * ball.radius:
             raise UnsupportedBallError(
-                f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may be as "
-                f"large as {floor:.3g}, so that a Fréchet mean cannot be certified in float64; "
+                f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may exceed a "
+                "thousandth of the radius, so that a Fréchet mean cannot be certified in float64; "
                 "choose a smaller ball (a larger one, if it is tiny) or the tangent mean, which "
                 "needs no solver"
             )

@@ -11,7 +11,6 @@ from riemdp import ConvergenceError
 from riemdp.spaces import clip_norm
 from riemdp.statistics.curved import _certified_grassmann as certified
 from riemdp.statistics.curved import _certified_grassmann as parts
-from riemdp.statistics.curved import _certified_space_form as space_form
 from riemdp.statistics.curved._certified_grassmann import (
     Subspaces,
     angle_over_sine,
@@ -19,6 +18,7 @@ from riemdp.statistics.curved._certified_grassmann import (
     floor,
     refined,
 )
+from riemdp.statistics.curved._space_form_sums import SpaceFormSums
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -123,7 +123,9 @@ def test_the_hessian_is_bounded_from_below():
     [(LINE, 4.0), (Subspaces(3, 1), 1.0), (Subspaces(1, 2), 1.0)],
     ids=lambda value: name(value) if isinstance(value, Subspaces) else "",
 )
-def test_spheres_are_as_their_own_certificate_says(subspaces, space, curvature, radius):
+def test_spheres_are_as_their_own_certificate_says(
+    subspaces, space_forms, space, curvature, radius
+):
     """CP^1 is a sphere of curvature 4, and lines are locally those of unit vectors."""
     pytest.importorskip("flint")
     rng = np.random.default_rng(11)
@@ -132,7 +134,8 @@ def test_spheres_are_as_their_own_certificate_says(subspaces, space, curvature, 
     )
     tol = max(1e-12, 2.0 * floor(space, radius))
     ours, bound, _ = refined(space, records, radius, tol)
-    assert space_form.certificate(curvature, radius, ours, records, 1e-15) <= bound
+    rounding = 2.0 * SpaceFormSums(ours.size, curvature, radius).floor
+    assert space_forms.certificate(curvature, radius, ours, records, tol) <= bound + rounding
     theirs = subspaces.space_form_mean(curvature, records, radius)
     assert certificate(space, theirs, records, tol) <= tol
     assert np.linalg.norm(ours - theirs) <= 1.5 * tol * curvature

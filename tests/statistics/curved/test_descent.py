@@ -198,10 +198,12 @@ def test_hessians_on_spheres_are_no_less(radius):
 
 
 def test_nothing_is_offered_where_nothing_is_proved():
-    options = {"error": 1e-16, "moving": 1e-16}
+    options = {"error": 1e-16, "moving": 1e-16, "own": (1e-16, 1e-16)}
     assert spherical_steps(1.0, 1.23, 1e-10, **options) is None
     assert spherical_steps(1.0, 1.2, 1e-10, **options) is not None
     assert spherical_steps(1.0, 0.4, 1e-17, **options) is None
+    for own in ((1e-10, 0.0), (0.0, 1.0)):
+        assert spherical_steps(1.0, 0.4, 1e-10, **{**options, "own": own}) is None
     options = {"error": 1e-16, "moving": lambda _: 1e-16, "own": 0.0}
     assert hadamard_steps(1.0, 1.0, 1e-10, **options) is not None
     assert hadamard_steps(1.0, 1.0, 1e-16, **options) is None

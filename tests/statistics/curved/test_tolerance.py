@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,6 @@ from riemdp import (
     frechet_mean_sensitivity,
 )
 from riemdp.statistics import FrechetMean, answer
-from riemdp.statistics.curved import _solvers
 
 
 def mean_on(ball):
@@ -25,8 +22,6 @@ def certified(ball, data, tol):
     """The Fréchet mean that a release is drawn about, in coordinates."""
     return np.array(answer(mean_on(ball), ball, data, tol), dtype=float)
 
-
-EPS = float(np.finfo(np.float64).eps)
 
 BALLS = [
     (Euclidean(3), 2.0),
@@ -79,48 +74,3 @@ def test_it_is_a_public_number():
     sphere = Sphere(2)
     balls = [Ball(sphere, [0, 0, 1], 0.5), Ball(sphere, [0.6, 0, 0.8], 0.5)]
     assert len({mean_on(ball).tolerance(ball, 0.01) for ball in balls}) == 1
-
-
-@pytest.mark.parametrize(("radius", "lost"), [(0.1, False), (0.3, False), (0.5, True), (0.7, True)])
-def test_the_floor_on_spheres(radius, lost):
-    k, dim = 2.0, 5
-    x = k * radius
-    converted = 16.0 * EPS * (1.0 + x) / k
-    parts = (8.0 * math.sqrt(6.0) + _solvers._SUMMATION) * (1.0 + 2.0 * x)
-    parts *= 2.0 * x / math.sin(2.0 * x)
-    pole = 16.0 * math.pi * math.sqrt(6.0) / math.sin(2.0 * x) ** 2 if lost else 0.0
-    wanted = 2.0 * EPS * (parts + pole) * math.tan(x) / (x * k) + 2.0 * converted
-    sphere = Sphere(dim, k * k)
-    assert _solvers.spherical_floor(Ball(sphere, sphere.origin, radius)) == pytest.approx(
-        wanted, rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("radius", [0.1, 1.0, 2.5])
-def test_the_floor_on_hyperbolic_spaces(radius):
-    k, dim = 3.0, 4
-    x = k * radius
-    converted = 16.0 * EPS * (1.0 + math.sinh(x)) / k
-    parts = 8.0 * math.sqrt(5.0) + _solvers._SUMMATION
-    wanted = 2.0 * EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k + 2.0 * converted
-    space = Hyperbolic(dim, -k * k)
-    assert _solvers.hyperbolic_floor(Ball(space, space.origin, radius)) == pytest.approx(
-        wanted, rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("dim", [2, 7])
-def test_beyond_a_right_angle_the_pole_at_the_antipode_is_counted(dim):
-    below, above = (
-        _solvers.spherical_floor(Ball(Sphere(dim), Sphere(dim).origin, radius))
-        for radius in (0.25 * math.pi * (1.0 - 1e-12), 0.25 * math.pi * (1.0 + 1e-12))
-    )
-    # there sin(2x) = tan(x) = 1; sixteen turns of each of dim + 1 coordinates, in norm
-    wanted = 2.0 * EPS * 16.0 * math.pi * math.sqrt(dim + 1.0) / (0.25 * math.pi)
-    assert above - below == pytest.approx(wanted, rel=1e-4, abs=0.0)
-    ball = Ball(Sphere(dim), Sphere(dim).origin, 1.2)
-    sine, tangent = math.sin(2.4), math.tan(1.2)
-    rest = _solvers._parts(ball) * 3.4 * 2.4 / sine
-    pole = 16.0 * math.pi * math.sqrt(dim + 1.0) / sine**2
-    solved = _solvers.spherical_floor(ball) - 2.0 * _solvers.conversion_allowance(ball)
-    assert solved == pytest.approx(2.0 * EPS * (rest + pole) * tangent / 1.2, rel=1e-9, abs=0.0)

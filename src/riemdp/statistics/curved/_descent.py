@@ -245,7 +245,7 @@ def hadamard_steps(
 
 
 def spherical_steps(
-    k: float, radius: float, tol: float, *, error: float, moving: float
+    k: float, radius: float, tol: float, *, error: float, moving: float, own: tuple[float, float]
 ) -> tuple[float, ...] | None:
     """Return steps that end within a tolerance on a sphere of curvature ``k^2``.
 
@@ -255,6 +255,8 @@ def spherical_steps(
         See :func:`hadamard_steps`.
     moving : float
         How far a point may be from where a computed step takes it.
+    own : tuple of float
+        What the last bound's gradient may exceed the true one by, and its average of ``a`` be less.
 
     Returns
     -------
@@ -271,10 +273,10 @@ def spherical_steps(
     step, rate = 2.0 / (1.0 + least), (1.0 - least) / (1.0 + least)
     wide = k * (2.0 * radius + tol)
     bend = (wide - math.sin(wide) * math.cos(wide)) / math.sin(wide) ** 2
-    certified = least - k * tol * bend
+    certified = least - k * tol * bend - own[1]
     steps: list[float] = []
     far, moved = radius, 0.0
-    while not far * _UP <= _USED * tol * certified:
+    while not (far + own[0]) * _UP <= _USED * tol * certified:
         if len(steps) >= _MOST - 1:
             return None
         lost = step * error + moving

@@ -5,33 +5,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.kernel import Sum
 from riemdp.spaces import clip_norm
-from riemdp.statistics.curved._certified_space_form import Enclosed, distance, enclosed, grid
+from riemdp.statistics.curved._certified_space_form import distance
 from riemdp.statistics.curved._descent import (
     Descent,
-    added_rows,
     check_reached,
     hadamard_steps,
     spherical_steps,
-    weight_of,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from riemdp.kernel import Sum
     from riemdp.spaces import FloatArray
+    from riemdp.statistics.curved._space_form_sums import SpaceFormSums
 
 #: Unit roundoff of float64.
 _UNIT = 2.0**-53
-#: Bits of the grid of gradients, relative to the radius.
-_BITS = 58
-#: Radius beyond any use, in units of the curvature.
-_WIDEST = 64.0
 
 
 @dataclass(frozen=True)
@@ -40,9 +35,7 @@ class SpaceFormDescent(Descent):
 
     Attributes
     ----------
-    dim : int
-    curvature : float
-    radius : float
+    sums : SpaceFormSums
     steps : tuple of float
 
     References
@@ -50,14 +43,12 @@ class SpaceFormDescent(Descent):
     docs/proofs/streamed-frechet-means.md
     """
 
-    dim: int
-    curvature: float
-    radius: float
+    sums: SpaceFormSums
     steps: tuple[float, ...] = field(repr=False)
 
     def start(self) -> FloatArray:
         """See :meth:`Descent.start`."""
-        return np.zeros(self.dim)
+        return np.zeros(self.sums.dim)
 
     def seen(
         self,
@@ -65,56 +56,48 @@ class SpaceFormDescent(Descent):
         view: FloatArray,
         whole: NDArray[np.int64] | None = None,
         *,
-        last: bool,
-    ) -> Any:
-        """In float64, and in balls where the point is certified; see :meth:`Descent.seen`."""
-        if last:
-            return enclosed(self.curvature, self.radius, view, records, whole)
-        rows = logarithms(self.curvature, view, records)
-        rows = np.where(np.isfinite(rows), rows, 0.0)
-        total = added_rows(rows, grid(self.radius, _BITS), whole)
-        return Sum(total, weight_of(len(records), whole))
+        last: bool,  # noqa: ARG002
+    ) -> Sum:
+        """Return the same sums in every pass; see :meth:`Descent.seen`."""
+        return self.sums.sums(view, records, whole)
 
     def moved(self, point: FloatArray, partial: Sum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
-        unit = Fraction(2) ** grid(self.radius, _BITS) * partial.count
-        along = np.array([[self.steps[number] * float(total / unit) for total in partial.total]])
-        found = logarithms(self.curvature, -point, along)[0]  # seen from -point it is a translation
-        return clip_norm(found, self.radius) if np.isfinite(found).all() else point
+        gradient, _ = self.sums.gradient(point, partial)
+        return moved(self.sums, point, self.steps[number] * gradient)
 
     def certified(
-        self, point: FloatArray, view: FloatArray, partial: Enclosed, tol: float
+        self, point: FloatArray, view: FloatArray, partial: Sum, tol: float
     ) -> tuple[Fraction, ...]:
-        """Enclose the gradient; see :meth:`Descent.certified`."""
+        """Bound the gradient; see :meth:`Descent.certified`."""
         del view
-        bound = distance(self.curvature, self.radius, point, partial, tol)
-        check_reached(bound, tol)
+        check_reached(distance(self.sums, point, partial, tol), tol)
         return tuple(map(Fraction, point.tolist()))
 
 
-def space_form_descent(
-    dim: int, curvature: float, radius: float, tol: float
-) -> SpaceFormDescent | None:
+def space_form_descent(sums: SpaceFormSums, tol: float) -> SpaceFormDescent | None:
     """Return steps that end within a tolerance of any mean in a ball, None if none are proved to.
 
     Parameters
     ----------
-    dim : int
-    curvature : float
-        Not 0.
-    radius, tol : float
+    sums : SpaceFormSums
+    tol : float
 
     Returns
     -------
     SpaceFormDescent or None
     """
-    k = math.sqrt(abs(curvature))
-    if curvature < 0.0 and k * radius > _WIDEST:
+    dim, curvature, radius, k = sums.dim, sums.curvature, sums.radius, sums.k
+    error, average = sums.errors
+    if not error < math.inf:
         return None
-    error = logarithm_error(dim, curvature, radius)
     clipped = (dim + 16.0) * _UNIT * radius
+    # once for sums, once for what is made of them, and in the certificate once more
     if curvature > 0.0:
-        steps = spherical_steps(k, radius, tol, error=error, moving=2.0 * error + clipped)
+        away = 2.0 * logarithm_error(dim, curvature, radius) + clipped
+        steps = spherical_steps(
+            k, radius, tol, error=2.0 * error, moving=away, own=(3.0 * error, 3.0 * average)
+        )
     else:
         spread = math.sinh(k * radius) / (k * radius) if k * radius > 1e-9 else 1.0
 
@@ -122,8 +105,26 @@ def space_form_descent(
             wide = logarithm_error(dim, curvature, 0.5 * (radius + length))
             return wide + spread * clipped
 
-        steps = hadamard_steps(k, radius, tol, error=error, moving=moving, own=2.0**-60 * tol)
-    return None if steps is None else SpaceFormDescent(dim, curvature, radius, steps)
+        steps = hadamard_steps(k, radius, tol, error=2.0 * error, moving=moving, own=3.0 * error)
+    return None if steps is None else SpaceFormDescent(sums, steps)
+
+
+def moved(sums: SpaceFormSums, point: FloatArray, step: FloatArray) -> FloatArray:
+    """Go a step from a point, and into the ball; stay where float64 does not carry it.
+
+    Parameters
+    ----------
+    sums : SpaceFormSums
+    point, step : ndarray, shape (dim,)
+        The step in the frame that is parallel from the centre.
+
+    Returns
+    -------
+    ndarray, shape (dim,)
+    """
+    # seen from minus the point it is a translation
+    found = logarithms(sums.curvature, -point, step[None])[0]
+    return clip_norm(found, sums.radius) if np.isfinite(found).all() else point
 
 
 def logarithms(curvature: float, point: FloatArray, records: FloatArray) -> FloatArray:
@@ -190,7 +191,7 @@ def logarithm_error(dim: int, curvature: float, radius: float) -> float:
     k = math.sqrt(abs(curvature))
     x = 2.0 * k * radius
     if curvature > 0.0:
-        size = 1.0 + (x / math.sin(x) if 0.0 < x < math.pi else math.inf)
+        size = min(x, 1.0) * (1.0 + (x / math.sin(x) if 0.0 < x < math.pi else math.inf))
     else:
         size = 2.0 * (math.sinh(x) if x < 700.0 else math.inf)
     return (3.0 * dim + 24.0) * _UNIT * size / k

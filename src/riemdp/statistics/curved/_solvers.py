@@ -20,7 +20,6 @@ from riemdp.spaces import (
     SPDLogEuclidean,
     Sphere,
     _symmetric,
-    clip_norm,
 )
 from riemdp.spaces._spd_affine_invariant import logarithms_from
 from riemdp.statistics._records import check_inside
@@ -30,7 +29,6 @@ from riemdp.statistics.curved import (
     _flat_mean,
     _space_form_mean,
 )
-from riemdp.statistics.curved._certified_space_form import certificate
 from riemdp.statistics.curved._descent import product_descent, share_of
 from riemdp.statistics.curved._descent_affine_invariant import (
     affine_invariant_descent,
@@ -50,6 +48,8 @@ from riemdp.statistics.curved._solver_of_space import (
     register_solver,
     space_solver,
 )
+from riemdp.statistics.curved._space_form_search import nearest_point
+from riemdp.statistics.curved._space_form_sums import SpaceFormSums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,65 +62,11 @@ if TYPE_CHECKING:
     from riemdp.statistics.curved._mean_solver import Shares
 
 
-# How accurately means can be certified in float64, for every data set in a public ball.
-#
-# Bounds of the rounding in the solvers' certificates (docs/proofs/frechet-mean-certificate.md) for
-# data anywhere in the ball, seen from its centre. Under them, whether a solver succeeds would
-# depend on the data.
-
-_EPS = float(np.finfo(np.float64).eps)
-#: Terms that the solvers' sums over records add in sequence, at most, with a margin.
-_SUMMATION = 1000.0
-
-
-def space_form_floor(ball: Ball) -> float:
-    """Least tolerance of the Fréchet mean on a sphere or a hyperbolic space."""
-    return (spherical_floor if ball.manifold.curvature_bound > 0.0 else hyperbolic_floor)(ball)
-
-
-def spherical_floor(ball: Ball) -> float:
-    """Least tolerance of the Fréchet mean on a sphere."""
-    k = math.sqrt(ball.manifold.curvature_bound)
-    x = k * ball.radius
-    # At the largest distance, 2x: weights, and digits lost to the pole at the antipode. The
-    # Hessian at the mean is at least x cot x.
-    weight = 2.0 * x / math.sin(2.0 * x)
-    pole = 16.0 * math.pi * math.sqrt(ball.manifold.dim + 1.0) / math.sin(2.0 * x) ** 2
-    lost = pole if x > 0.25 * math.pi else 0.0
-    gradient = _parts(ball) * (1.0 + 2.0 * x) * weight + lost
-    return 2.0 * _EPS * gradient * math.tan(x) / (x * k) + 2.0 * conversion_allowance(ball)
-
-
-def hyperbolic_floor(ball: Ball) -> float:
-    """Least tolerance of the Fréchet mean on hyperbolic space."""
-    k = math.sqrt(-ball.manifold.curvature_bound)
-    x = k * ball.radius
-    solved = 2.0 * _EPS * _parts(ball) * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
-    return solved + 2.0 * conversion_allowance(ball)
-
-
-def conversion_allowance(ball: Ball) -> float:
-    """Bound of the distance between a point of a ball and what rounding makes of its coordinates.
-
-    On spheres and hyperbolic spaces, where a mean is certified as a point of the ambient space
-    and noise is added in coordinates: these are right to a few eps, and the exponential map
-    magnifies that on hyperbolic space by ``sinh(kr) / (kr)``.
-    """
-    k = math.sqrt(abs(ball.manifold.curvature_bound))
-    x = k * ball.radius
-    length = math.sinh(x) if ball.manifold.curvature_bound < 0.0 else x
-    return 16.0 * _EPS * (1.0 + length) / k
-
-
-def _parts(ball: Ball) -> float:
-    return 8.0 * math.sqrt(ball.manifold.dim + 1.0) + _SUMMATION
-
-
 # Fréchet means of curved spaces, certified at the coordinates that noise is added to.
 
 
 class SpaceFormMean(ExactMean):
-    """On spheres and hyperbolic spaces; the float64 solver only says where to look.
+    """On spheres and hyperbolic spaces, by sums with a public bound of their rounding.
 
     See docs/proofs/certified-means.md.
     """
@@ -128,27 +74,26 @@ class SpaceFormMean(ExactMean):
     proof = "docs/proofs/certified-means.md"
 
     def floor(self, ball: Ball) -> float:
-        """Return what the solver gets as near as."""
-        return space_form_floor(ball)
+        """Return what sums carry; see :meth:`ExactMean.floor`."""
+        return _sums(ball).floor
 
     def descent(self, ball: Ball, tol: float) -> Descent | None:
         """See :meth:`ExactMean.descent`."""
-        manifold: Any = ball.manifold
-        return space_form_descent(manifold.dim, manifold.curvature, ball.radius, tol)
+        return space_form_descent(_sums(ball), tol)
 
     def weighted(
         self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64] | None, tol: float
     ) -> tuple[Fraction, ...]:
-        """Certify where the solver ends; see :meth:`ExactMean.weighted`."""
-        manifold: Any = ball.manifold
-        about = Ball(manifold, manifold.origin, ball.radius)  # coordinates are the same everywhere
-        shares = None if whole is None else whole / sum(whole.tolist())
-        # As near as rounding allows, whatever the tolerance is.
-        found = _space_form_mean.solve(manifold, about.point(rows), shares, about, 0.0).value
-        point = clip_norm(about.coordinates(found), ball.radius)
-        known = certificate(manifold.curvature, ball.radius, point, rows, tol, weights=whole)
-        check_bound(known, tol)
+        """Certify where the search ends; see :meth:`ExactMean.weighted`."""
+        point, bound = nearest_point(_sums(ball), rows, whole, tol)
+        check_bound(bound, tol)
         return tuple(map(Fraction, point.tolist()))
+
+
+def _sums(ball: Ball) -> SpaceFormSums:
+    """Return the sums over records of a ball: coordinates are the same about every centre."""
+    manifold: Any = ball.manifold
+    return SpaceFormSums(manifold.dim, manifold.curvature, ball.radius)
 
 
 class AffineInvariantMean(ExactMean):
@@ -279,7 +224,7 @@ class SpaceFormSolver(MeanSolver):
     proof = "docs/proofs/frechet-mean-certificate.md"
 
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
-        """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
+        """By sums with a public bound of rounding; see :meth:`MeanSolver.exact`."""
         return SpaceFormMean()
 
     def solve(
