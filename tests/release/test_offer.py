@@ -240,6 +240,6 @@ def test_without_python_flint_nothing_is_released(monkeypatch):
 
 def test_a_ball_too_small_for_a_proof_is_refused():
     matrices = SPDAffineInvariant(2)
-    ball = Ball(matrices, matrices.origin, 2.54e-11)
+    ball = Ball(matrices, matrices.origin, 1e-11)
     with pytest.raises(errors.UnsupportedBallError, match="cannot be certified"):
         offer(FrechetMean(), RiemannianLaplace, ball, 5, PureDP(1.0))

@@ -37,7 +37,12 @@ if TYPE_CHECKING:
     from riemdp.spaces._quotient import DiscreteQuotient, Quotient
     from riemdp.spaces._rotations import Rotations
     from riemdp.spaces._slice import Slice, SphereSlice, WholeSlice
-    from riemdp.spaces._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
+    from riemdp.spaces._spd_affine_invariant import (
+        SPDAffineInvariant,
+        as_affine_invariant,
+        inverse_factor,
+        logarithms_from,
+    )
     from riemdp.spaces._spd_log_cholesky import SPDLogCholesky
     from riemdp.spaces._spd_log_euclidean import SPDLogEuclidean
     from riemdp.spaces._spd_power import SPDPower
@@ -67,7 +72,9 @@ else:
             "_quotient": "DiscreteQuotient Quotient",
             "_rotations": "Rotations",
             "_slice": "Slice SphereSlice WholeSlice",
-            "_spd_affine_invariant": "SPDAffineInvariant as_affine_invariant",
+            "_spd_affine_invariant": (
+                "SPDAffineInvariant as_affine_invariant inverse_factor logarithms_from"
+            ),
             "_spd_log_cholesky": "SPDLogCholesky",
             "_spd_log_euclidean": "SPDLogEuclidean",
             "_spd_power": "SPDPower",
@@ -124,8 +131,10 @@ __all__ = [
     "clip_norm",
     "complex_landmarks",
     "in_units",
+    "inverse_factor",
     "landmark_pairs",
     "landmarks_of",
+    "logarithms_from",
     "raise_first",
     "unvecd",
 ]

@@ -228,6 +228,14 @@ def inverse_factor(factor: FloatArray) -> FloatArray:
 
     Row by row, each of which is subtracted from those that follow, so that rescaling the rows of
     the factor rescales the columns of the inverse without further rounding.
+
+    Parameters
+    ----------
+    factor : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray, shape (..., k, k)
     """
     k = factor.shape[-1]
     inverse = np.zeros(factor.shape)
@@ -252,10 +260,19 @@ def whiten(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
 
 
 def logarithms_from(center: FloatArray, points: FloatArray) -> FloatArray:
-    """``Logm(L^-1 X L^-T)``, ``center = L L^T``, of points X ``(..., k, k)``, each by itself.
+    """``Logm(L^-1 X L^-T)``, ``center = L L^T``, of points X, each by itself.
 
     Where eigenvalues span so many decades that poles lose the least ones matrices are decomposed,
     and one that is not positive definite in float64 as seen from the centre counts as the centre.
+
+    Parameters
+    ----------
+    center : ndarray, shape (..., k, k)
+    points : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray, shape (..., k, k)
     """
     k = points.shape[-1]
     inverse = inverse_factor(lower_factor(center))

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import ConvergenceError, NotOnManifoldError
-from riemdp.spaces import _logarithms, _points, _symmetric, raise_first
+from riemdp.spaces import _logarithms, _points, _symmetric, inverse_factor, raise_first
 from riemdp.spaces._matrix_lanes import packed
-from riemdp.spaces._spd_affine_invariant import inverse_factor
 from riemdp.statistics.curved._flat_mean import (
     composition_allowance,
     condition_numbers,

@@ -20,8 +20,8 @@ from riemdp.spaces import (
     SPDLogEuclidean,
     Sphere,
     _symmetric,
+    logarithms_from,
 )
-from riemdp.spaces._spd_affine_invariant import logarithms_from
 from riemdp.statistics._records import check_inside
 from riemdp.statistics.curved import (
     _affine_invariant_mean,
