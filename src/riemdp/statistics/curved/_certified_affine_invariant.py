@@ -70,7 +70,8 @@ def exact_records(logarithms: FloatArray, radius: float) -> FloatArray:
     Norms stay under the radius by more than the rounding of a norm.
     """
     flat = logarithms.reshape(len(logarithms), -1)
-    return clip_norm(flat, radius * (1.0 - 2.0**-40)).reshape(logarithms.shape)
+    margin = max(2.0**-40, (flat.shape[1] + 8.0) * 2.0**-52)
+    return clip_norm(flat, radius * (1.0 - margin)).reshape(logarithms.shape)
 
 
 def roots(logarithms: FloatArray, radius: float) -> FloatArray:
