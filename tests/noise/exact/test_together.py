@@ -92,6 +92,20 @@ def test_on_other_grids(kind, grid):
         assert differing(law, vector(law.dim), grid, 100, 7) == (0, False)
 
 
+@pytest.mark.parametrize(
+    ("law", "grid"),
+    [
+        (SpaceFormDraw("gaussian", 2, 1.0, 0.3), 3000),
+        (SpaceFormDraw("laplace", 2, -1.0, 0.3), 4000),
+        (SpaceFormDraw("gaussian", 5, 1.0, 0.3), 4090),
+    ],
+    ids=str,
+)
+def test_no_draw_begins_in_bits_of_another(law, grid):
+    """A uniform variable takes more bits than a block holds, and no multiple of a block."""
+    assert differing(law, vector(law.dim), grid, 26, 11) == (0, False)
+
+
 def test_of_other_laws_draws_are_made_one_by_one():
     sphere = SpaceFormDraw("gaussian", 3, 0.25, 0.3)
     for law in (
@@ -109,8 +123,17 @@ class Shifted(FlatDraw):
         return [n + 1 for n in super().integers(bits, ladder, footpoint, grid)]
 
 
-def test_of_a_class_that_draws_otherwise_draws_are_its_own():
-    assert differing(Shifted("laplace", 2, 1.0), [0.1, 0.2], 40, 40, 1) == (0, False)
+class Doubled(FlatDraw):
+    """Another one, whose ends are others."""
+
+    def ends(self, bits, ladder, footpoint):
+        found = super().ends(bits, ladder, footpoint)
+        return lambda: [2 * x for x in found()]
+
+
+@pytest.mark.parametrize("kind", [Shifted, Doubled])
+def test_of_a_class_that_draws_otherwise_draws_are_its_own(kind):
+    assert differing(kind("laplace", 2, 1.0), [0.1, 0.2], 40, 40, 1) == (0, False)
 
 
 @pytest.mark.parametrize("count", [0, 1, 23, 24, 25, 90])

@@ -106,7 +106,7 @@ class Bits:
         Source of randomness. Ideal bits give the ideal law; see docs/proofs/exact-draws for what
         a pseudorandom generator changes.
     block : int, default 256
-        Bytes that are fetched from the generator at once, at least; a multiple of 4.
+        Bytes that are fetched from the generator at once, or a multiple of it; a multiple of 4.
     """
 
     def __init__(self, generator: Bytes, block: int = 256) -> None:
@@ -157,7 +157,7 @@ class Bits:
         parts, left = [self._block[self._used :]], count * size
         left -= len(parts[0])
         while left > 0:
-            parts.append(self._generator.bytes(max(self._least, size)))
+            parts.append(self._fetched(size))
             left -= len(parts[-1])
         read = b"".join(parts)
         self._block, self._used = read[count * size :], 0
@@ -166,8 +166,12 @@ class Bits:
     def _read(self, count: int) -> bytes:
         end = self._used + count
         if end > len(self._block):
-            fresh = self._generator.bytes(max(self._least, count))
+            fresh = self._fetched(count)
             self._block, self._used, end = self._block[self._used :] + fresh, 0, count
         taken = self._block[self._used : end]
         self._used = end
         return taken
+
+    def _fetched(self, count: int) -> bytes:
+        """Return at least so many bytes, in whole blocks: another draw may begin in the next."""
+        return self._generator.bytes(-(-count // self._least) * self._least)

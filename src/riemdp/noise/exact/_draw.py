@@ -64,7 +64,8 @@ class ExactDraw(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.proof = vars(cls).get("proof")
-        if "integers" in vars(cls) and "_together" not in vars(cls):  # it draws otherwise
+        if {"integers", "ends"} & vars(cls).keys() and "_together" not in vars(cls):
+            # it draws otherwise
             cls._width = 0  # type: ignore[assignment, method-assign]
 
     @property
