@@ -7,6 +7,7 @@ import pytest
 
 import riemdp
 from riemdp import GDP, Ball, Euclidean, PureDP, Sphere
+from riemdp.mechanisms import MECHANISMS
 from riemdp.release import _run
 from riemdp.release._offer import Terms, wanted_mean
 from riemdp.release._options import Options
@@ -57,6 +58,15 @@ def test_nothing_is_kept_of_what_another_package_brings():
     assert misses((replace(TERMS, ball=ball), Options(allow_unproven=True))) == 0
     given = riemdp.RiemannianGaussian(Euclidean(2), 1.0)
     assert misses((TERMS, Options(mechanism=given))) == 0
+
+
+@pytest.mark.parametrize("mechanism", ["mylab.Noise", "auto"])
+def test_nothing_is_kept_where_another_package_brings_a_mechanism(monkeypatch, mechanism):
+    """It may withdraw its proof."""
+    mine = type("Noise", (riemdp.RiemannianGaussian,), {"__module__": "mylab", "name": mechanism})
+    monkeypatch.setattr(_run, "named", lambda name: mine if name == "mylab.Noise" else name)
+    monkeypatch.setattr(_run, "kinds", lambda: {**MECHANISMS, "mylab.Noise": mine})
+    assert misses((TERMS, Options(mechanism=mechanism, allow_unproven=True))) == 0
 
 
 def test_a_release_has_the_offer_that_its_fields_lead_to():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import pickle
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,13 @@ from riemdp._keywords import with_advice
 from riemdp._part import both_proved, changes, is_own_throughout
 from riemdp._progress import ticks, uncounted, work
 from riemdp._versions import installed_versions
-from riemdp.mechanisms import calibrated
+from riemdp.mechanisms import MECHANISMS, calibrated
 from riemdp.noise import source_of
 from riemdp.noise.exact import Rounded
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import after_charge, charged, check_relation
 from riemdp.release._costs import check_costs
-from riemdp.release._least_error import check_accountant, least_error, named
+from riemdp.release._least_error import check_accountant, kinds, least_error, named
 from riemdp.release._offer import (
     Asked,
     Offer,
@@ -301,18 +302,21 @@ def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer
     that is not allowed.
     """
     mechanism, allowed = options.mechanism, options.allow_unproven
-    if wanted is wanted_mean and type(mechanism) is str and is_own_throughout(terms):
-        return _kept(mechanism, terms, terms.ball.center.tobytes(), allowed, changes())
+    own = type(mechanism) is str and (
+        mechanism in MECHANISMS or (mechanism == "auto" and kinds().keys() == MECHANISMS.keys())
+    )
+    if own and wanted is wanted_mean and is_own_throughout(terms):
+        return _kept(str(mechanism), terms, pickle.dumps(terms.ball), allowed, changes())
     return _checked(wanted, mechanism, terms, allow_unproven=allowed)
 
 
 @functools.lru_cache(maxsize=64)
 def _kept(
-    mechanism: str, terms: Terms, _center: bytes, allowed: bool, _changes: int
+    mechanism: str, terms: Terms, _ball: bytes, allowed: bool, _changes: int
 ) -> tuple[Offer, str]:
     """Keep the offer of a mean, of public values of this library alone, until a table changes.
 
-    Centres are told apart by their bits: -0.0 equals 0.0, and a release states the one given.
+    Balls are told apart by their bits: -0.0 equals 0.0, and a release states the one given.
     """
     return _checked(wanted_mean, mechanism, terms, allow_unproven=allowed)
 
