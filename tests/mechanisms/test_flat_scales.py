@@ -49,6 +49,20 @@ def test_a_scale_beyond_float64_is_not_attainable():
         scaled(1e300, 1e75, GDP(1.0))
 
 
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "budget", [GDP(5e-324), GDP(1e200), GDP(1.7e308), ApproxDP(5e-324, 5e-324), PureDP(3e-309)]
+)
+def test_absurd_budgets_are_refused_or_met(kind, budget):
+    mechanism = MECHANISMS[f"riemannian-{kind}"]
+    for sensitivity in (1e-75, 1e-10, 1.0):
+        try:
+            found = mechanism.calibrate(Euclidean(2), sensitivity, budget)
+        except errors.RiemdpError:
+            continue
+        assert found.satisfies(sensitivity, budget)
+
+
 @pytest.mark.fast(15)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def enough_noise(
             return mechanism
         sigma *= 1.0 + step
         step *= 2.0
-    raise _exceeds_float64(budget, sensitivity)
+    raise exceeds_float64(budget, sensitivity)
 
 
 def scaled(unit: float, sensitivity: float, budget: Budget) -> float:
@@ -122,11 +122,12 @@ def scaled(unit: float, sensitivity: float, budget: Budget) -> float:
     """
     sigma = product_up(product_up(sensitivity, unit), _MARGIN)
     if math.isinf(sigma):
-        raise _exceeds_float64(budget, sensitivity)
+        raise exceeds_float64(budget, sensitivity)
     return sigma
 
 
-def _exceeds_float64(budget: Budget, sensitivity: float) -> NotAttainableError:
+def exceeds_float64(budget: Budget, sensitivity: float) -> NotAttainableError:
+    """Error of a budget that asks for infinite noise."""
     return NotAttainableError(
         f"the noise for {budget} at sensitivity {sensitivity:.6g} exceeds float64; choose a "
         "larger budget, a smaller ball, or more data"

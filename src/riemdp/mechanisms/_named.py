@@ -17,6 +17,7 @@ from riemdp._part import both_proved, register
 from riemdp.mechanisms._calibration import (
     check_sensitivity,
     enough_noise,
+    exceeds_float64,
     isotropic_scales,
     least_noise,
     scaled,
@@ -112,11 +113,14 @@ def _unit_scale(kind: Kind, dim: int, budget: Budget) -> float:
     """
     space = Euclidean(dim)
     build = functools.partial(MECHANISMS[f"riemannian-{kind}"], space)
-    scales = [
-        quotient_up(1.0, on_grid(1.0 / sigma, up=False))
-        for sigma in _scales(family(kind, space), 1.0, budget)
-    ]
-    return least_noise(build, scales, 1.0, budget).sigma
+    try:
+        scales = [
+            quotient_up(1.0, on_grid(1.0 / sigma, up=False))
+            for sigma in _scales(family(kind, space), 1.0, budget)
+        ]
+        return least_noise(build, scales, 1.0, budget).sigma
+    except ArithmeticError:  # divided by zero, or inf
+        raise exceeds_float64(budget, 1.0) from None
 
 
 def _scales(known: Family, sensitivity: float, budget: Budget) -> list[float]:

@@ -89,14 +89,17 @@ def on_grid(value: float, *, up: bool) -> float:
     Parameters
     ----------
     value : float
-        Positive and finite.
+        Positive.
     up : bool
         Which side.
 
     Returns
     -------
     float
+        From ``2^1023`` on inf or that.
     """
+    if value >= 2.0**1023:
+        return math.inf if up else 2.0**1023
     digits, exponent = math.frexp(value)
     step = math.ceil if up else math.floor
     return math.ldexp(step(math.ldexp(digits, 39)), exponent - 39)
