@@ -166,7 +166,14 @@ def verifies_with(ball: str) -> Size:
     assert isinstance(document, str)
     files = in_fresh_process(_VERIFY, document)
     assert isinstance(files, list)
-    return Size([Path(file) for file in files])
+    return Size([Path(file) for file in files if file.endswith(".py")])
+
+
+def native_lines() -> int:
+    """Return the lines of C++ without blank ones and those of comments alone."""
+    paths = [path for end in ("*.h", "*.cpp") for path in (ROOT / "native").glob(end)]
+    lines = (line.strip() for path in paths for line in path.read_text("utf-8").splitlines())
+    return sum(bool(line) and not line.startswith("//") for line in lines)
 
 
 def words(*folders: Path, but: str = "") -> int:
@@ -213,6 +220,7 @@ def rows() -> dict[str, object]:
         "core: code lines, files": (core.code, core.files),
         "all of src/riemdp: code lines, files": (everything.code, everything.files),
         "kernel: code lines": kernel.code,
+        "compiled extension: code lines": native_lines(),
         "research, around the core: code lines, files": (research.code, research.files),
         "loaded by verify of a flat document: code lines, files": (flat.code, flat.files),
         "loaded by verify of a curved document: code lines, files": (curved.code, curved.files),
