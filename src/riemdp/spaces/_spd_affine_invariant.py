@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._checks import shown
-from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
+from riemdp._errors import UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.spaces import _symmetric
+from riemdp.spaces._log_lanes import in_parts
 from riemdp.spaces._manifold import Manifold
 from riemdp.spaces._matrix_lanes import congruent, full, logarithms, tiles
 from riemdp.spaces._points import as_floats
@@ -159,48 +159,24 @@ class SPDAffineInvariant(LogarithmicSPD):
         for :meth:`coordinates`.
         """
         center, points = as_floats(center), as_floats(points)
-        try:
-            with np.errstate(all="ignore"):
-                return super().clip(center, points, radius)
-        except (NotOnManifoldError, np.linalg.LinAlgError):
-            if points.ndim == 2:
-                return center.copy()
-        # The records with such a logarithm take the centre's place. The others are treated in the
-        # same arrays as if these had been like them: a product may round by the number of its rows.
-        kept = self._kept(center, points)
-        with (
-            contextlib.suppress(NotOnManifoldError, np.linalg.LinAlgError),
-            np.errstate(all="ignore"),
-        ):
-            return super().clip(center, kept, radius)
-
-        # A record fails in another way: halves of the batch show which.
-        def part(rows: int | slice) -> FloatArray:
-            own = center if center.ndim == 2 else np.broadcast_to(center, points.shape)[rows]
-            return self.clip(own, points[rows], radius)
-
-        if len(points) == 1:
-            return part(0)[None]
-        middle = len(points) // 2
-        return np.concatenate([part(np.s_[:middle]), part(np.s_[middle:])])
+        kept, logs = self._kept(center, points), logarithms_from(center, points)
+        flat = logs.reshape(*logs.shape[:-2], self.k**2)
+        length = np.sqrt(in_parts(np.moveaxis(flat * flat, -1, 0)))
+        outside = length > radius
+        if not outside.any():
+            return kept
+        shrink = np.where(outside, radius / np.where(outside, length, 1.0), 0.0)
+        inside = _symmetric.expm(shrink[..., None, None] * logs)
+        moved = _symmetric.congruent(lower_factor(center), inside)
+        return np.where(outside[..., None, None], moved, kept)
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
-        """Those that count as the centre for :meth:`coordinates`, and have no distance or log."""
-        logs = self.coordinates(center, points)
-        lost = np.asarray(~(np.isfinite(logs).all(axis=-1) & (logs != 0.0).any(axis=-1)))
-        # the centre itself, and what lies within an ulp of it, is not lost
-        centers = np.broadcast_to(center, (*lost.shape, self.k, self.k))
-        pairs = zip(centers[lost], points[lost], strict=True)
-        lost[lost] = [self._fails(*pair) for pair in pairs]
-        return lost
-
-    def _fails(self, center: FloatArray, point: FloatArray) -> bool:
-        try:
-            with np.errstate(all="ignore"):
-                seen = self.dist(center, point), self.log(center, point)
-                return not all(np.isfinite(each).all() for each in seen)
-        except (NotOnManifoldError, np.linalg.LinAlgError):
-            return True
+        """Those that count as the centre for :meth:`coordinates`, and are not next to it."""
+        logs = logarithms_from(center, points)
+        scale = np.sqrt(np.einsum("...ii->...i", center))
+        ulps = (self.k + 4.0) * 2.0**-52
+        near = np.abs(points - center) <= ulps * scale[..., :, None] * scale[..., None, :]
+        return np.asarray((logs == 0.0).all(axis=(-1, -2)) & ~near.all(axis=(-1, -2)))
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, which are known to eps times the largest one."""
@@ -288,7 +264,7 @@ def logarithms_from(center: FloatArray, points: FloatArray) -> FloatArray:
             outside = ~(condition * _symmetric.GRADED < 1.0)
             if outside.any():
                 own = inverse if each is None else own[outside]
-                seen = whiten(own, flat[rows][outside])
+                seen = _symmetric.congruent(own, flat[rows][outside])
                 found[rows][outside] = _symmetric.compose(*_symmetric.log_eigh(seen, total=True))
     return found.reshape(shape)
 
