@@ -1,4 +1,4 @@
-"""Kernels of the compiled extension, where there is one: nothing needs it, and nobody is told.
+"""Kernels of the compiled extension, which is optional.
 
 Its sources are in ``native/``. A kernel has a definition in NumPy, elementwise additions,
 subtractions, multiplications, divisions and square roots of each record, and is used only where it

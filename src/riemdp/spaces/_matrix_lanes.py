@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 NEAR = 0.3
 #: Their coefficients.
 TAYLOR = tuple(1.0 / math.factorial(j) for j in range(13))
-#: Matrices that compiled code works in at most, and lanes of it.
-_MATRICES, _LANES = 5, 8
+#: Matrices that compiled code works in at most.
+_MATRICES = 5
 #: Numbers that are worked on at a time.
 _TILE = 2**15
 
@@ -132,7 +132,7 @@ class _Function:
         k = matrices[0].shape[1]
         found = np.empty(self.shape(k, matrices[0].size // k**2))
         first = np.array([k, *numbers], dtype=np.float64), np.array(TAYLOR)
-        memory = np.empty((_MATRICES * k * k + 1) * _LANES)
+        memory = np.empty((_MATRICES * k * k + 1) * _compiled.LANES)
         return found if run(*first, *map(contiguous, matrices), memory, found) else None
 
     def same_bits(self, run: Kernel) -> bool:

@@ -159,7 +159,9 @@ class SPDAffineInvariant(LogarithmicSPD):
         for :meth:`coordinates`.
         """
         center, points = as_floats(center), as_floats(points)
-        kept, logs = self._kept(center, points), logarithms_from(center, points)
+        logs = logarithms_from(center, points)
+        lost = _is_lost(center, points, logs)
+        kept = np.where(lost[..., None, None], center, points)
         flat = logs.reshape(*logs.shape[:-2], self.k**2)
         length = np.sqrt(in_parts(np.moveaxis(flat * flat, -1, 0)))
         outside = length > radius
@@ -172,11 +174,7 @@ class SPDAffineInvariant(LogarithmicSPD):
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
         """Those that count as the centre for :meth:`coordinates`, and are not next to it."""
-        logs = logarithms_from(center, points)
-        scale = np.sqrt(np.einsum("...ii->...i", center))
-        ulps = (self.k + 4.0) * 2.0**-52
-        near = np.abs(points - center) <= ulps * scale[..., :, None] * scale[..., None, :]
-        return np.asarray((logs == 0.0).all(axis=(-1, -2)) & ~near.all(axis=(-1, -2)))
+        return _is_lost(center, points, logarithms_from(center, points))
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, which are known to eps times the largest one."""
@@ -267,6 +265,14 @@ def logarithms_from(center: FloatArray, points: FloatArray) -> FloatArray:
                 seen = _symmetric.congruent(own, flat[rows][outside])
                 found[rows][outside] = _symmetric.compose(*_symmetric.log_eigh(seen, total=True))
     return found.reshape(shape)
+
+
+def _is_lost(center: FloatArray, points: FloatArray, logs: FloatArray) -> NDArray[np.bool_]:
+    """Whether points, whose logarithms from the centre are given, count as it and are not near."""
+    scale = np.sqrt(np.einsum("...ii->...i", center))
+    ulps = (points.shape[-1] + 4.0) * 2.0**-52
+    near = np.abs(points - center) <= ulps * scale[..., :, None] * scale[..., None, :]
+    return np.asarray((logs == 0.0).all(axis=(-1, -2)) & ~near.all(axis=(-1, -2)))
 
 
 def as_affine_invariant(manifold: Manifold, advice: str = "") -> SPDAffineInvariant:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def of_executor(executor: Any) -> Workers:
     """Map with an executor, of the standard library or another one.
 
-    Results are handed out as they arrive, and let go of; what nobody waits for is cancelled.
+    It yields results as they arrive and keeps none. Closing it cancels the rest.
     """
 
     def mapped(function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:

@@ -243,7 +243,7 @@ class ExactDraw(ABC):
     def _together(
         self, words: NDArray[np.uint64], footpoint: Sequence[Fraction], grid: int
     ) -> tuple[Integers, NDArray[np.bool_]]:
-        """Return the integers of many draws, and of which draws they are certain.
+        """Return the integers of many draws, and of which draws they are certain; by default none.
 
         Parameters
         ----------
@@ -253,7 +253,9 @@ class ExactDraw(ABC):
         footpoint : sequence of Fraction, length ``coordinates``
         grid : int
         """
-        raise NotImplementedError
+        del footpoint, grid
+        shape = len(words), self.coordinates
+        return np.zeros(shape, dtype=np.int64), np.zeros(len(words), dtype=np.bool_)
 
     def rounded(
         self, bits: Bits, footpoint: Sequence[Any], grid: int, precision: int = PRECISION

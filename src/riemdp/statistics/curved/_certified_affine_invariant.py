@@ -80,7 +80,7 @@ def roots(logarithms: FloatArray, radius: float) -> FloatArray:
 
 
 def seen_from(whitening: FloatArray, roots: FloatArray) -> FloatArray:
-    """Logarithms of ``W e^S W^T``, entries ``(d, n)``, of which nothing is proved.
+    """Logarithms of ``W e^S W^T``, entries ``(d, n)``, which are not certified.
 
     With W ``(k, k)`` of :func:`whitening` and :func:`roots`. Where the condition number is large
     singular values of ``W e^(S/2)`` keep the digits that its square has lost.
@@ -120,7 +120,7 @@ def added(
 ) -> Sum:
     """Add up, in units of ``2^-54``, entries ``(d, n)`` and what logarithms are wrong by.
 
-    And count those of which nothing is proved: all, where nobody has looked. Weights ``(n,)`` are
+    And count logarithms without a bound: all of them where ``lost`` is None. Weights ``(n,)`` are
     at least 0 and at most ``2^40``.
     """
     rows = np.zeros((len(found) + 2, found.shape[1]))
